@@ -32,6 +32,6 @@ def made(file: Path, *, documents: bool = False) -> Path:
 
 
 def study_of(session: Session) -> Study:
-    found = studies.current(session)
-    assert found is not None
-    return found
+    result = studies.current(session)
+    assert result is not None
+    return result

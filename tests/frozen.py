@@ -169,16 +169,16 @@ def readable(content: bytes, kind: str) -> Any:
         return {sheet.title: [list(row) for row in sheet.values] for sheet in book}
     if kind in {"proof-pack", "zip"}:
         with zipfile.ZipFile(io.BytesIO(content)) as pack:
-            found = {
+            result = {
                 name: _columns(Path(name).stem, pack.read(name))
                 if name.startswith("study/")
                 else readable(pack.read(name), Path(name).suffix[1:])
                 for name in pack.namelist()
             }
-        for member in found["manifest.json"]["files"]:  # whose content is compared itself
+        for member in result["manifest.json"]["files"]:  # whose content is compared itself
             member |= {"sha256": "", "bytes": 0}
-        found["manifest.json"]["database_version"] = "0029"  # as when it was frozen
-        return found
+        result["manifest.json"]["database_version"] = "0029"  # as when it was frozen
+        return result
     text = content.decode("utf-8-sig").replace(version("relevansi"), "VERSION")
     text = TODAY.sub("", text)
     if kind == "json":
@@ -191,13 +191,13 @@ def readable(content: bytes, kind: str) -> Any:
 
 
 def _columns(table: str, rows: bytes) -> Any:
-    found = json.loads(rows)
+    decoded = json.loads(rows)
     known = (
-        (name for name in found[0] if name not in NEW_COLUMNS.get(table, "").split())
-        if found
+        (name for name in decoded[0] if name not in NEW_COLUMNS.get(table, "").split())
+        if decoded
         else ()
     )
-    return [len(found), *(GONE_COLUMNS.get(table, ()) if found else ()), *known]
+    return [len(decoded), *(GONE_COLUMNS.get(table, ()) if decoded else ()), *known]
 
 
 def difference(frozen: Any, made: Any) -> str | None:
@@ -244,11 +244,11 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     known = frozen_demo() if DEMO.exists() else {}
     with TemporaryDirectory() as folder:
-        made = json.loads(json.dumps(of_demo(Path(folder)), default=str))
-    for name in sorted(known | made):
-        if told := difference(known.get(name), made.get(name)):
+        decoded = json.loads(json.dumps(of_demo(Path(folder)), default=str))
+    for name in sorted(known | decoded):
+        if told := difference(known.get(name), decoded.get(name)):
             sys.stdout.write(f"{name}{told}\n")
-    content = json.dumps(made, ensure_ascii=False, sort_keys=True).encode()
+    content = json.dumps(decoded, ensure_ascii=False, sort_keys=True).encode()
     DEMO.write_bytes(lzma.compress(content, preset=9))
     if RECORDED.exists():
         with TemporaryDirectory() as folder:

@@ -182,8 +182,8 @@ def assisted(values: Sequence[float]) -> Study:
     def study(stream: np.random.Generator, n: int) -> tuple[Interval, float]:
         people = stream.choice(values, 150)
         machine = np.where(stream.random(150) < 0.7, people, stream.choice(values, 150)).tolist()
-        found = assisted_mean(people[:n].tolist(), machine[:n], machine[n:])
-        estimate = found.assisted or found.alone
+        mean = assisted_mean(people[:n].tolist(), machine[:n], machine[n:])
+        estimate = mean.assisted or mean.alone
         assert estimate is not None
         return estimate.interval, fmean(values)
 
@@ -196,8 +196,8 @@ def agreed(coefficient: Callable[..., object], truth: float) -> Study:
     def study(stream: np.random.Generator, n: int) -> tuple[Interval, float]:
         one = stream.integers(0, 2, n)
         other = np.where(stream.random(n) < 0.85, one, 1 - one)
-        found = coefficient(agreement(zip(one.tolist(), other.tolist(), strict=True)))
-        return found, truth  # type: ignore[return-value]  # it has the two bounds
+        result = coefficient(agreement(zip(one.tolist(), other.tolist(), strict=True)))
+        return result, truth  # type: ignore[return-value]  # it has the two bounds
 
     return study
 

@@ -60,19 +60,19 @@ class Page:
         return str(self.element.attrib[attribute])
 
     def get(self, attribute: str) -> str | None:
-        found: str | None = self.element.get(attribute)
-        return found
+        response: str | None = self.element.get(attribute)
+        return response
 
     def __repr__(self) -> str:
         return f"Page({self.text!r})"
 
     def all(self, css: str) -> list[Page]:
-        return [Page(self.source, found) for found in _selector(css)(self.element)]
+        return [Page(self.source, result) for result in _selector(css)(self.element)]
 
     def one(self, css: str) -> Page:
-        found = self.all(css)
-        assert len(found) == 1, f"{len(found)} elements are {css!r}"
-        return found[0]
+        result = self.all(css)
+        assert len(result) == 1, f"{len(result)} elements are {css!r}"
+        return result[0]
 
     def has(self, css: str) -> bool:
         return bool(self.all(css))
@@ -92,9 +92,9 @@ class Page:
 
     def link(self, words: str) -> str:
         """Where the one link of these words leads."""
-        found = {one["href"] for one in self.all("a[href]") if one.text == words}
-        assert len(found) == 1, f"{len(found)} links say {words!r}"
-        return found.pop()
+        result = {one["href"] for one in self.all("a[href]") if one.text == words}
+        assert len(result) == 1, f"{len(result)} links say {words!r}"
+        return result.pop()
 
     def rows(self, css: str) -> list[list[str]]:
         """The words of the cells in each row of a table."""
@@ -102,10 +102,10 @@ class Page:
 
     def fields(self, css: str) -> dict[str, Any]:
         """What a browser would send of a form, without its buttons; several values are a list."""
-        found: dict[str, list[str]] = {}
+        result: dict[str, list[str]] = {}
         for field in self.one(css).all("[name]:not([disabled])"):
-            found.setdefault(field["name"], []).extend(_sent(field.element))
-        return {name: one if one[1:] else one[0] for name, one in found.items() if one}
+            result.setdefault(field["name"], []).extend(_sent(field.element))
+        return {name: one if one[1:] else one[0] for name, one in result.items() if one}
 
     def submit(self, client: FlaskClient, css: str, **changed: str) -> TestResponse:
         """Send a form with the method "post", some of its fields filled in otherwise."""

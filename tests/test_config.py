@@ -42,10 +42,10 @@ def test_a_checkout_uses_its_folders_and_an_installed_package_those_it_carries(
 
 def test_proxies_are_addresses_and_networks() -> None:
     """None is trusted unless it is named; anything else is refused with the variable's name."""
-    found = Settings.from_environment({"RELEVANSI_TRUSTED_PROXIES": " 127.0.0.1, 10.0.0.7/8,::1 "})
+    result = Settings.from_environment({"RELEVANSI_TRUSTED_PROXIES": " 127.0.0.1, 10.0.0.7/8,::1 "})
 
     assert Settings.from_environment({}).trusted_proxies == ()
-    assert found.trusted_proxies == ("127.0.0.1", "10.0.0.7/8", "::1")
+    assert result.trusted_proxies == ("127.0.0.1", "10.0.0.7/8", "::1")
     with pytest.raises(UnusableSetting, match="RELEVANSI_TRUSTED_PROXIES"):
         Settings.from_environment({"RELEVANSI_TRUSTED_PROXIES": "nginx"})
 
@@ -138,8 +138,8 @@ def test_many_first_starts_at_once_agree_on_one_secret_that_its_owner_alone_may_
 
 def test_the_settings_need_the_standard_library_only() -> None:
     code = "import sys, relevansi.config; print(*sorted(m.partition('.')[0] for m in sys.modules))"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
 
-    assert not {"flask", "sqlalchemy", "platformdirs", "msgspec"} & set(done.stdout.split())
+    assert not {"flask", "sqlalchemy", "platformdirs", "msgspec"} & set(process.stdout.split())

@@ -45,9 +45,9 @@ def commands(path: Path) -> set[tuple[str, ...]]:
     code = re.findall(
         r"`([^`\n]+)`|^([^`\n]*\brelevansi [^`\n]*)$", path.read_text("utf-8"), re.MULTILINE
     )
-    lines = (" ".join("".join(found).split("#")[0].split()) for found in code)
+    lines = (" ".join("".join(result).split("#")[0].split()) for result in code)
     named = (COMMAND.search(line) for line in lines)
-    return {(found[1], *found[2].split()) for found in named if found}
+    return {(result[1], *result[2].split()) for result in named if result}
 
 
 @pytest.mark.parametrize(("english", "indonesian"), PAIRS, ids=lambda path: path.name)
@@ -150,16 +150,18 @@ def test_the_guide_s_addresses_reach_the_driver_as_they_are_meant(url: str) -> N
 def test_the_image_is_made_of_files_python_and_a_command_that_exist() -> None:
     text = re.sub(r"^#.*\n", "", (DOCS / "Containerfile").read_text("utf-8"), flags=re.MULTILINE)
     joined = re.sub(r"\\\n\s*", "", text)
-    found = [line.split(maxsplit=1) for line in joined.splitlines() if line.strip()]
-    for name, rest in found:
-        if name == "COPY" and not rest.startswith("--from"):
-            assert [source for source in rest.split()[:-1] if not (ROOT / source).exists()] == []
+    result = [line.split(maxsplit=1) for line in joined.splitlines() if line.strip()]
+    for name, remainder in result:
+        if name == "COPY" and not remainder.startswith("--from"):
+            assert [
+                source for source in remainder.split()[:-1] if not (ROOT / source).exists()
+            ] == []
 
     oldest = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    version = re.search(r"python:3\.(\d+)", found[0][1])
+    version = re.search(r"python:3\.(\d+)", result[0][1])
     assert version is not None
     assert int(version[1]) >= int(oldest["requires-python"].rpartition(".")[2])
-    program, *arguments = json.loads(next(rest for name, rest in found if name == "CMD"))
+    program, *arguments = json.loads(next(remainder for name, remainder in result if name == "CMD"))
     assert program == "granian"
     cli.make_context(program, arguments)
 

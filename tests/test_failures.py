@@ -31,10 +31,10 @@ def all_failures() -> list[type[Failure]]:
 
 
 def test_every_failure_is_of_one_of_four_kinds_and_says_what_and_what_to_do() -> None:
-    found = all_failures()
+    result = all_failures()
 
-    assert len(found) > 50
-    for kind in found:
+    assert len(result) > 50
+    for kind in result:
         assert issubclass(kind, BASES), kind
         failure = kind.__new__(kind)
         failure.placeholders = defaultdict(lambda: "x")

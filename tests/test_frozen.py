@@ -12,12 +12,12 @@ from tests import frozen
 
 @pytest.mark.parametrize("language", ["id", pytest.param("en", marks=pytest.mark.thorough)])
 def test_every_output_of_the_demo_is_as_frozen(tmp_path: Path, language: str) -> None:
-    made = json.loads(json.dumps(frozen.of_demo(tmp_path, [language]), default=str))
+    decoded = json.loads(json.dumps(frozen.of_demo(tmp_path, [language]), default=str))
     known = frozen.frozen_demo()
     in_language = {name: known[name] for name in known if name.startswith(f"{language}/")}
 
     assert in_language
-    assert frozen.difference(in_language, made) is None
+    assert frozen.difference(in_language, decoded) is None
 
 
 @pytest.mark.real
@@ -26,8 +26,8 @@ def test_every_output_of_the_recorded_run_is_as_frozen(tmp_path: Path, real_run:
 
     made = frozen.of_recorded_run(tmp_path)
 
-    known = json.loads(frozen.HYBRID.read_text("utf-8"))
-    assert [name for name in known | made if known.get(name) != made.get(name)] == []
+    decoded = json.loads(frozen.HYBRID.read_text("utf-8"))
+    assert [name for name in decoded | made if decoded.get(name) != made.get(name)] == []
 
 
 def test_a_difference_is_found_and_named() -> None:

@@ -46,9 +46,11 @@ def test_the_import_is_light() -> None:
     """No Flask, SQLAlchemy or pandas before a study is opened."""
     heavy = "[m for m in ('flask', 'sqlalchemy', 'pandas') if m in sys.modules]"
     code = f"import relevansi, sys; print({heavy})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT)
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT
+    )
 
-    assert done.stdout.strip() == b"[]"
+    assert process.stdout.strip() == b"[]"
 
 
 def test_figures_and_differences_are_those_of_the_commands(study: Study, instance: Path) -> None:
@@ -56,19 +58,19 @@ def test_figures_and_differences_are_those_of_the_commands(study: Study, instanc
     runs = study.runs()
     assert sorted(runs["search_method"]) == ["bm25", "char_ngrams", "lsa"]
     for run in runs["id"]:
-        said = document(command(instance, "metrics", "--run", run, "--format", "json"))
-        found = study.figures(run).set_index("figure")
-        for name, figure in said["figures"].items():
-            assert _same(found.loc[name, [*figure]].to_dict(), figure)
+        printed = document(command(instance, "metrics", "--run", run, "--format", "json"))
+        result = study.figures(run).set_index("figure")
+        for name, figure in printed["figures"].items():
+            assert _same(result.loc[name, [*figure]].to_dict(), figure)
         by_question = study.figures_by_question(run).set_index(["query_id", "figure"])
-        for query in said["queries"]:
+        for query in printed["queries"]:
             for name, span in query["figures"].items():
                 assert _same(by_question.loc[(query["query_id"], name)][[*span]].to_dict(), span)
     compared = document(command(instance, "compare", "--runs", *runs["id"], "--format", "json"))
     differences = study.differences(*runs["id"])
     assert len(differences) == len(compared["differences"])
-    for row, said in zip(differences.to_dict("records"), compared["differences"], strict=True):
-        flat = {**said, **said["interval"]}
+    for row, printed in zip(differences.to_dict("records"), compared["differences"], strict=True):
+        flat = {**printed, **printed["interval"]}
         assert _same(row, {str(name): flat[str(name)] for name in row})
     agreement = document(command(instance, "agreement", "--format", "json"))
     assert study.agreement() == agreement
@@ -91,12 +93,12 @@ def test_a_gate_says_what_the_command_says(study: Study, instance: Path) -> None
 
     for further, left_out in (((), False), (("--allow-missing",), True)):
         said = command(instance, "gate", new, "--baseline", baseline, *limits, *further)
-        found = study.gate(
+        result = study.gate(
             new, baseline=baseline, figures=["P@5"], floors={"RR": 0.1}, min_judged=0.5,
             allow_missing=left_out,
         )  # fmt: skip
-        assert found == json.loads(said.stdout)
-        assert found["exit_code"] == said.returncode
+        assert result == json.loads(said.stdout)
+        assert result["exit_code"] == said.returncode
     assert len(study.runs()) == 3
     with pytest.raises(RelevansiError, match="A gate cannot take"):
         study.gate(new, baseline=baseline, tolerance=float("inf"))
@@ -199,8 +201,8 @@ def test_work_in_the_background_is_waited_for(
         runs = other.import_files(*FILES, rater="Dewi")
     names = ["search_method", "queries", "cards", "complete"]
     expected = study.runs()[names].sort_values("search_method", ignore_index=True)
-    found = runs[names].sort_values("search_method", ignore_index=True)
-    pd.testing.assert_frame_equal(found, expected)
+    result = runs[names].sort_values("search_method", ignore_index=True)
+    pd.testing.assert_frame_equal(result, expected)
     assert {one for one in threading.enumerate() if one.is_alive()} <= before
 
 

@@ -39,14 +39,14 @@ def files(folder: str) -> set[str]:
 
 
 def names(requirements: list[str]) -> set[str]:
-    found = [re.match(r"[\w.-]+", text) for text in requirements]
-    return {match[0].lower().replace("_", "-") for match in found if match}
+    result = [re.match(r"[\w.-]+", text) for text in requirements]
+    return {match[0].lower().replace("_", "-") for match in result if match}
 
 
 def test_the_wheel_holds_pages_styles_scripts_and_samples(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert process.returncode == 0, process.stderr
 
     (wheel,) = tmp_path.glob("relevansi-*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())

@@ -87,12 +87,12 @@ def test_every_curl_line_is_answered(served: Served) -> None:
     environment = {"PATH": os.environ["PATH"], **served.environment}
     for line in lines * 2:
         said = line.replace('"item": 1', f'"item": {served.environment["ITEM"]}')
-        done = subprocess.run(
+        process = subprocess.run(
             ["sh", "-c", said.replace("curl ", "curl -sS --fail-with-body --noproxy '*' ", 1)],
             cwd=served.folder, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        assert done.stdout
+        assert process.returncode == 0, f"{line}\n{process.stdout}{process.stderr}"
+        assert process.stdout
 
 
 def test_every_python_example_runs(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,14 +79,14 @@ def test_the_cards_read_from_an_answer_are_the_properties_of_v2(method: str) -> 
 
 
 def test_every_shape_of_card_and_one_failed_call_occur() -> None:
-    found = [result for method in METHODS for result in _v1(method)]
+    actual = [result for method in METHODS for result in _v1(method)]
     shapes = [
         *("💰 Rp 0", "🏠 (Detail ukuran tidak tersedia)", "- 🔄 Proyek Baru", "- 🔄 Resale"),
         *("(https://listing.example/proyek/", " (sewa)", " per tahun", " (rent)"),
         *("🔗 [Lihat Detail](", "[Hook]"),
     ]
 
-    text = "".join(result["response"] for result in found)
+    text = "".join(result["response"] for result in actual)
     assert [shape for shape in shapes if shape not in text] == []
-    (failed,) = [result for result in found if not result["success"]]
+    (failed,) = [result for result in actual if not result["success"]]
     assert (failed["error_code"], failed["tries"], failed["response"]) == ("server_failed", 3, "")

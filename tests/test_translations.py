@@ -187,15 +187,15 @@ def outside(page: Page) -> set[str]:
 
     What people and files say has a direction of its own; code and names of keys have no language.
     """
-    found: set[str] = set()
+    result: set[str] = set()
     attributes = f"//@*[{HEARD}][not(../ancestor-or-self::*[{OWN}])]"
     depth = 0  # a sentence may have elements in it
     for text in page.element.xpath(f"//text()[not(ancestor::*[{OWN}])] | {attributes}"):
         for piece in re.split("([⟦⟧])", text):
             depth += {"⟦": 1, "⟧": -1}.get(piece, 0)
             if not depth and piece != "⟧":
-                found |= set(WORD.findall(piece))
-    return found
+                result |= set(WORD.findall(piece))
+    return result
 
 
 def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(

@@ -81,9 +81,9 @@ def _clicked(server: Server, port: int, clients: Sequence[Client]) -> list[Outco
     ]
     for clicks, rounds in ((WARM, 1), (CLICKS, ROUNDS)):
         each = Contestant("relevansi", server.port, clients, requests=clicks, seconds=SECONDS)
-        other = replace(each, name=MINIMAL, port=port, clients=[Client(own) for own in places])
-        found = take_turns([each, other], rounds)
-    return found
+        other = replace(each, name=MINIMAL, port=port, clients=[Client(place) for place in places])
+        result = take_turns([each, other], rounds)
+    return result
 
 
 @contextmanager

@@ -32,9 +32,9 @@ def crowds(folder: Path) -> Section:
         database.close()
         take_turns([Contestant("first", server.port, clients[:2], requests=WARM)], 1)
         asked = Contestant("crowd", server.port, clients, "POST", CLICKS, 3 * PAUSE * CLICKS, PAUSE)
-        (found,) = take_turns([asked], 1)
+        (result,) = take_turns([asked], 1)
     who = f"{RATERS} raters, blind page, a click every {PAUSE:.0f} s each"
-    row = Measurement(who, found.milliseconds, found.per_second)
+    row = Measurement(who, result.milliseconds, result.per_second)
     p99 = row.percentile(99)
     target = Target(f"p99 at most {MOST_MS} ms, {who}", f"{number(p99)} ms", p99 <= MOST_MS)
     return Section("b. A room of raters", HOW, [row], [target])
@@ -51,7 +51,7 @@ def _cookie(server: Server, token: str) -> str:
     with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)) as connection:
         connection.request("POST", f"/join/{token}", "", FORM)
         answer = connection.getresponse()
-        found = answer.getheader("Set-Cookie")
-    if not found:
+        result = answer.getheader("Set-Cookie")
+    if not result:
         raise Refused(f"/join: {answer.status}")
-    return found.partition(";")[0]
+    return result.partition(";")[0]

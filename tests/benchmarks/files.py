@@ -49,9 +49,9 @@ def files(folder: Path) -> Section:
         ("csv", "json and csv", to_csv),
         ("json", "json in and out", to_json),
     ):
-        wanted = ("-m", "relevansi", "export", run_id, "--format", file_format, "-o", out)
-        done = python(*wanted, instance=instance)
-        rows.append(_row(f"export, {file_format.upper()}, {named}", done, yardstick, theirs))
+        expected = ("-m", "relevansi", "export", run_id, "--format", file_format, "-o", out)
+        process = python(*expected, instance=instance)
+        rows.append(_row(f"export, {file_format.upper()}, {named}", process, yardstick, theirs))
     rows += [_row("- json and csv", to_csv), _row("- json in and out", to_json)]
     return Section("d. Files", HOW, rows)
 

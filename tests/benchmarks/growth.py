@@ -48,8 +48,8 @@ def growth(folder: Path) -> Section:
             for database in opened:
                 make_blind(database, blind=page == "blind page")
             make = blind_client if page == "blind page" else open_client
-            found = _clicked(ports, [make(database) for database in opened])
-            first = Measurement("", found[0].milliseconds).percentile(50)
+            result = _clicked(ports, [make(database) for database in opened])
+            first = Measurement("", result[0].milliseconds).percentile(50)
             measured = [
                 Measurement(
                     f"judgment, {page}, {size}",
@@ -58,7 +58,7 @@ def growth(folder: Path) -> Section:
                     yardstick=str(SIZES[0]),
                     ratio=Measurement("", outcome.milliseconds).percentile(50) / first,
                 )
-                for size, outcome in zip(SIZES, found, strict=True)
+                for size, outcome in zip(SIZES, result, strict=True)
             ]
             rows += measured
             targets += _targets(page, measured)
@@ -81,7 +81,11 @@ def open_client(database: Database) -> Client:
     run = f"/runs/{run_ids(database)[0]}/queries"
     ranks, questions = range(1, SIZES[0].results), range(1, GIVEN + 1)
     return Client(
-        [Place(f"{run}/{one}/results/{rank}/judgment") for rank in ranks for one in questions]
+        [
+            Place(f"{run}/{question}/results/{rank}/judgment")
+            for rank in ranks
+            for question in questions
+        ]
     )
 
 
@@ -92,17 +96,17 @@ def _clicked(ports: Sequence[int], clients: Sequence[Client]) -> list[Outcome]:
             Contestant(f"study {port}", port, [client], requests=clicks, seconds=SECONDS)
             for port, client in zip(ports, clients, strict=True)
         ]
-        found = take_turns(asked, rounds)
-    return found
+        result = take_turns(asked, rounds)
+    return result
 
 
 def _targets(page: str, measured: Sequence[Measurement]) -> list[Target]:
     """Return whether each click is quick, and hardly slower in the largest study."""
     medians = [one.percentile(50) for one in measured]
-    found = [
+    result = [
         Target(f"p50 under {MOST_MS} ms, {page}, {size}", f"{number(p50)} ms", p50 < MOST_MS)
         for size, p50 in zip(SIZES, medians, strict=True)
     ]
     ratio = medians[-1] / medians[0]
     asked = f"p50 at most {GROWTH} times that of {SIZES[0]}, {page}, {SIZES[-1]}"
-    return [*found, Target(asked, number(ratio), ratio <= GROWTH)]
+    return [*result, Target(asked, number(ratio), ratio <= GROWTH)]

@@ -36,7 +36,7 @@ def hostile(folder: Path) -> Section:
     """Return the clicks beside hostile files, and what a process of its own costs a small one."""
     database = made_up(folder, Size(300, runs=3), blind=True)
     files = {name: make() for name, make in HOSTILE.items()}
-    found: dict[str, list[Outcome]] = {"by themselves": [], "beside hostile files": []}
+    result: dict[str, list[Outcome]] = {"by themselves": [], "beside hostile files": []}
     with relevansi(folder) as server:
         clients = invited(server, database, RATERS)
         key = token(database, "import")
@@ -46,11 +46,11 @@ def hostile(folder: Path) -> Section:
         take_turns([crowd], 1)
         before = resident(server.pids())
         for _ in range(ROUNDS):
-            found["by themselves"] += take_turns([crowd], 1)
+            result["by themselves"] += take_turns([crowd], 1)
             with _sent(server, key, files) as refused:
-                found["beside hostile files"] += take_turns([crowd], 1)
+                result["beside hostile files"] += take_turns([crowd], 1)
         after = resident(server.pids())
-    rows = [_row(f"{RATERS} raters {how}", several) for how, several in found.items()]
+    rows = [_row(f"{RATERS} raters {how}", several) for how, several in result.items()]
     rows += _small()
     quiet, busy, own, apart = (row.percentile(99 if at < 2 else 50) for at, row in enumerate(rows))
     return Section(
@@ -78,7 +78,7 @@ def hostile(folder: Path) -> Section:
 
 
 def _row(what: str, several: list[Outcome]) -> Measurement:
-    times = [one for outcome in several for one in outcome.milliseconds]
+    times = [millisecond for outcome in several for millisecond in outcome.milliseconds]
     return Measurement(what, times, len(times) / sum(outcome.seconds for outcome in several))
 
 

@@ -96,8 +96,8 @@ class Refused(Exception):
 
 def take_turns(contestants: Sequence[Contestant], rounds: int) -> list[Outcome]:
     """Return what came of each contestant after so many rounds."""
-    plan = {"rounds": rounds, "contestants": [asdict(one) for one in contestants]}
-    done = subprocess.run(
+    plan = {"rounds": rounds, "contestants": [asdict(contestant) for contestant in contestants]}
+    process = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.load"],
         input=json.dumps(plan),
         capture_output=True,
@@ -105,9 +105,9 @@ def take_turns(contestants: Sequence[Contestant], rounds: int) -> list[Outcome]:
         check=False,
         cwd=ROOT,
     )
-    if done.returncode:
-        raise Refused(done.stderr)
-    return [Outcome(**found) for found in json.loads(done.stdout)]
+    if process.returncode:
+        raise Refused(process.stderr)
+    return [Outcome(**load) for load in json.loads(process.stdout)]
 
 
 @contextmanager
@@ -139,7 +139,7 @@ def python(*arguments: str | Path, instance: Path | None = None) -> Ran:
     """
     known = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     known |= {"RELEVANSI_INSTANCE": str(instance)} if instance else {}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.stopwatch", sys.executable, *map(str, arguments)],
         env=known | {"PYTHONPATH": PACKAGES, "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
@@ -147,9 +147,9 @@ def python(*arguments: str | Path, instance: Path | None = None) -> Ran:
         check=True,
         cwd=ROOT,
     )
-    code, *measured = json.loads(done.stdout)
+    code, *measured = json.loads(process.stdout)
     if code:
-        raise Refused(done.stderr)
+        raise Refused(process.stderr)
     return Ran(*measured)
 
 
@@ -175,16 +175,18 @@ class _Browser:
 
     async def work(self, taken: list[float]) -> None:
         """Send this round's requests, adding to the times `taken`."""
-        said = self.contestant
+        contestant = self.contestant
         reader, writer = self._streams
-        ends = perf_counter() + said.seconds
-        for _ in range(said.requests):
-            if said.pause:  # nobody clicks in step with others
-                await asyncio.sleep(self._chance.uniform(0, 2 * said.pause))
+        ends = perf_counter() + contestant.seconds
+        for _ in range(contestant.requests):
+            if contestant.pause:  # nobody clicks in step with others
+                await asyncio.sleep(self._chance.uniform(0, 2 * contestant.pause))
             again, at = divmod(self.clicks, len(self.client.places))
             self.clicks += 1
             place = self.client.places[at]
-            asked = self._get(place.path) if said.method == "GET" else self._click(place, again)
+            asked = (
+                self._get(place.path) if contestant.method == "GET" else self._click(place, again)
+            )
             began = perf_counter()
             writer.write(asked)
             await self._answer(reader)
@@ -223,8 +225,8 @@ class _Browser:
 
 async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcome]:
     browsers = [
-        [_Browser(one, client, number) for number, client in enumerate(one.clients)]
-        for one in contestants
+        [_Browser(contestant, client, number) for number, client in enumerate(contestant.clients)]
+        for contestant in contestants
     ]
     taken: list[list[float]] = [[] for _ in contestants]
     seconds = [0.0 for _ in contestants]
@@ -234,7 +236,7 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
             began = perf_counter()
             await asyncio.gather(*(each.work(taken[place]) for each in browsers[place]))
             seconds[place] += perf_counter() - began
-    return [Outcome(*found) for found in zip(taken, seconds, strict=True)]
+    return [Outcome(*result) for result in zip(taken, seconds, strict=True)]
 
 
 def _contestant(said: dict[str, object]) -> Contestant:
@@ -250,8 +252,8 @@ def main() -> None:
     """Read a plan, carry it out, print what came of it."""
     plan = json.load(sys.stdin)
     contestants = [_contestant(one) for one in plan["contestants"]]
-    found = asyncio.run(_rounds(contestants, plan["rounds"]))
-    json.dump([asdict(one) for one in found], sys.stdout)
+    process = asyncio.run(_rounds(contestants, plan["rounds"]))
+    json.dump([asdict(one) for one in process], sys.stdout)
 
 
 if __name__ == "__main__":

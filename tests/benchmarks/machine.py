@@ -48,8 +48,8 @@ def _field(path: Path, name: str) -> str:
     if not path.exists():
         return ""
     lines = path.read_text("utf-8", errors="replace").splitlines()
-    found = (line.partition(":")[2].strip() for line in lines if line.startswith(name))
-    return next(found, "")
+    result = (line.partition(":")[2].strip() for line in lines if line.startswith(name))
+    return next(result, "")
 
 
 def _processor() -> str:

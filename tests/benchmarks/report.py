@@ -74,7 +74,9 @@ def markdown(machine: Sequence[tuple[str, str]], sections: Sequence[Section]) ->
     """Return the whole page; columns in which nothing stands are left out."""
     words = {True: "yes", False: "**no**", None: "not measured"}
     targets = [
-        (one.asked, one.measured, words[one.met]) for each in sections for one in each.targets
+        (target.asked, target.measured, words[target.met])
+        for each in sections
+        for target in each.targets
     ]
     parts = [OPENING, _table(("machine", "used"), machine)]
     if targets:
@@ -82,8 +84,8 @@ def markdown(machine: Sequence[tuple[str, str]], sections: Sequence[Section]) ->
     for section in sections:
         table = [HEAD, *(row.cells() for row in section.rows)]
         kept = [column for column in zip(*table, strict=True) if set(column[1:]) != {"-"}]
-        first, *rest = zip(*kept, strict=True)
-        parts += [f"## {section.title}\n", section.how + "\n", _table(first, rest)]
+        first, *remainder = zip(*kept, strict=True)
+        parts += [f"## {section.title}\n", section.how + "\n", _table(first, remainder)]
     return "\n".join(parts)
 
 

@@ -42,7 +42,7 @@ def starts(folder: Path) -> Section:
             taken[name].append(work() * 1000)
     at_first, after = _memory(folder, database)
     database.close()
-    bare = {name: Measurement(name, found) for name, found in taken.items()}
+    bare = {name: Measurement(name, result) for name, result in taken.items()}
 
     def beside(name: str, other: str, memory: float | None = None) -> Measurement:
         ratio = bare[name].percentile(50) / bare[other].percentile(50)

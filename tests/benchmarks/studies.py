@@ -118,19 +118,18 @@ def let_owner_judge_everything(database: Database) -> None:
     with database.writing() as session:
         rater = session.get_one(Rater, OWNER)
         shown = dict(session.execute(select(JudgedItem.id, Result.query_key).join(Result)).all())
-        wanted = [
-            (Target("verdict", thing, query), "01"[bool(thing % 3)])
-            for thing, query in shown.items()
+        expected = [
+            (Target("verdict", item, query), "01"[bool(item % 3)]) for item, query in shown.items()
         ]
-        wanted += [
+        expected += [
             (Target("quality", None, query.id), "4") for query in session.scalars(select(Query))
         ]
         changes = [
             TargetChange(target, new, Click(f"made-up-{place}", at))
-            for place, (target, new) in enumerate(wanted)
+            for place, (target, new) in enumerate(expected)
         ]
         events.record_all(session, rater, changes)
-        events.refresh(session, rater, [target for target, _ in wanted])
+        events.refresh(session, rater, [target for target, _ in expected])
         session.commit()
 
 
@@ -167,12 +166,12 @@ def card_keys(
     database: Database, rater_id: int, questions: Iterable[int]
 ) -> list[tuple[str, list[str]]]:
     """Return the rater's tasks on some questions, each with the names of its cards in order."""
-    wanted = Task.rater_id == rater_id, Question.position.in_(list(questions))
+    expected = Task.rater_id == rater_id, Question.position.in_(list(questions))
     with database.reading() as session:
-        found = select(Task).join(Question).where(*wanted).order_by(Question.position)
+        result = select(Task).join(Question).where(*expected).order_by(Question.position)
         return [
-            (task.id, [tasks.key(task, thing.id) for thing in tasks.cards(session, task)])
-            for task in session.scalars(found)
+            (task.id, [tasks.key(task, card.id) for card in tasks.cards(session, task)])
+            for task in session.scalars(result)
         ]
 
 

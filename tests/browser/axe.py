@@ -77,8 +77,8 @@ FIND = """async (options) => {
 def violations(page: Page, rules: dict[str, Any] = EVERYTHING) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    found: list[str] = page.evaluate(FIND, rules)
-    return found
+    result: list[str] = page.evaluate(FIND, rules)
+    return result
 
 
 def faults(page: Page) -> list[str]:
@@ -89,13 +89,13 @@ def faults(page: Page) -> list[str]:
     """
     page.emulate_media(color_scheme="light")
     page.set_viewport_size(LAPTOP)
-    found = violations(page) + sniffer.errors(page)
+    result = violations(page) + sniffer.errors(page)
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 360, "height": 844})
     page.evaluate("document.documentElement.style.fontSize = '130%'")
-    found += [f"{one} stands out at 360 with larger text" for one in page.evaluate(TOO_WIDE)]
+    result += [f"{one} stands out at 360 with larger text" for one in page.evaluate(TOO_WIDE)]
     page.evaluate("document.documentElement.style.fontSize = ''")
     for width in PHONES:
         page.set_viewport_size({"width": width, "height": 844})
-        found += [f"{one} stands out at {width}" for one in page.evaluate(TOO_WIDE)]
-    return found + violations(page, LOOKS)
+        result += [f"{one} stands out at {width}" for one in page.evaluate(TOO_WIDE)]
+    return result + violations(page, LOOKS)

@@ -79,10 +79,10 @@ def import_study(instance: Path, folder: Path) -> list[str]:
 
 
 def invite(server: Server, name: str) -> str:
-    done = relevansi(server.instance, "invite", name)
-    found = re.search(r"/join/\S+", done.stdout)
-    assert found, done.stdout + done.stderr
-    return server.url + found[0]
+    process = relevansi(server.instance, "invite", name)
+    matches = re.search(r"/join/\S+", process.stdout)
+    assert matches, process.stdout + process.stderr
+    return server.url + matches[0]
 
 
 def join(page: Page, link: str) -> None:

@@ -80,8 +80,8 @@ def _context_of(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
     contexts: list[BrowserContext] = []
 
     def make(**options: Any) -> BrowserContext:
-        wanted = {"locale": "id-ID", "viewport": {"width": 1280, "height": 800}} | options
-        context = browser.new_context(**wanted)
+        expected = {"locale": "id-ID", "viewport": {"width": 1280, "height": 800}} | options
+        context = browser.new_context(**expected)
         context.set_default_timeout(WAIT_MS)
         contexts.append(context)
         return context

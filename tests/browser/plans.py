@@ -31,13 +31,13 @@ class Planned:
 
 
 def plan(server: Server, run_id: str) -> list[Planned]:
-    things: dict[int, list[tuple[str, str]]] = {}
+    items: dict[int, list[tuple[str, str]]] = {}
     for row in csv.DictReader(io.StringIO(server.export_as(run_id, "long-csv"))):
-        things.setdefault(int(row["query_id"]), []).append((row["property"], row["content"]))
+        items.setdefault(int(row["query_id"]), []).append((row["property"], row["content"]))
     return [
         _empty(query["query_id"])
         if query["state"] == "empty"
-        else _cards(query["query_id"], things[query["query_id"]])
+        else _cards(query["query_id"], items[query["query_id"]])
         for query in server.export(run_id)["queries"]
     ]
 
@@ -65,14 +65,14 @@ def _cards(query_id: int, things: list[tuple[str, str]]) -> Planned:
     quality = query_id % 6
     verdicts: dict[tuple[str, str], Any] = {}
     keys: list[tuple[str, str]] = []
-    for rank, (thing, (key, verdict)) in enumerate(
+    for rank, (item, (key, verdict)) in enumerate(
         zip(things, _verdicts(query_id), strict=False), start=1
     ):
-        if thing not in verdicts:
-            verdicts[thing] = verdict
+        if item not in verdicts:
+            verdicts[item] = verdict
             keys.append((key, str(rank)))
     keys.append((str(quality), "grades"))
-    relevance = tuple(verdicts[thing] for thing in things)
+    relevance = tuple(verdicts[item] for item in things)
     return Planned(query_id, tuple(keys), relevance, quality, None)
 
 

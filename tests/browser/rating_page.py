@@ -43,8 +43,8 @@ class RatingPage:
 
     @property
     def states(self) -> dict[str, str]:
-        found: dict[str, str] = self.page.evaluate(STATES)
-        return found
+        result: dict[str, str] = self.page.evaluate(STATES)
+        return result
 
     def saved_ranks(self) -> set[int]:
         return {int(at) for at, state in self.states.items() if at.isdecimal() and state == SAVED}

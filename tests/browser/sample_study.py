@@ -80,7 +80,7 @@ class Sample:
 
     @cached_property
     def things(self) -> set[Thing]:
-        shown = {thing for answer in self.answers for thing in answer.things}
+        shown = {item for answer in self.answers for item in answer.things}
         return shown | {answer.empty for answer in self.answers if answer.empty}
 
     def of_run(self, run: int) -> list[Answer]:
@@ -133,8 +133,8 @@ def likeness(one: str, other: str) -> float:
 
 
 def _neighbours(text: str) -> frozenset[tuple[str, str]]:
-    found = WORD.findall(UNSEEN.sub(" ", text).casefold())
-    return frozenset(pairwise(found))
+    result = WORD.findall(UNSEEN.sub(" ", text).casefold())
+    return frozenset(pairwise(result))
 
 
 # ---- figures, from the words of the method -----------------------------------------------
@@ -160,7 +160,7 @@ def figures(answer: Answer, said: Verdicts) -> Figures:
         return Figures(True, None, None, None if correct else 0.0, int(correct))
     if not answer.things:  # the call failed
         return Figures(True, None, None, None, 0)
-    verdicts = [said.get(thing) for thing in answer.things]
+    verdicts = [said.get(item) for item in answer.things]
     if None in verdicts:
         return Figures(False, None, None, None, None)
     return Figures(
@@ -180,32 +180,32 @@ def _share(verdicts: Sequence[str | None]) -> float:
 def run_figures(
     answers: Sequence[Answer], said: Verdicts, grades: Mapping[Answer, float]
 ) -> dict[str, float | None]:
-    found = [(answer, figures(answer, said)) for answer in answers]
-    listed = [own for answer, own in found if answer.things]
+    result = [(answer, figures(answer, said)) for answer in answers]
+    listed = [own for answer, own in result if answer.things]
     return {
         "mean_precision_at_5": _mean(own.precision_at_5 for own in listed),
         "mean_overall_precision": _mean(own.overall_precision for own in listed),
         "mrr": _mean(own.reciprocal_rank for own in listed),
-        "success_rate": _mean(own.success for _, own in found),
+        "success_rate": _mean(own.success for _, own in result),
         "coverage": len(listed) / len(answers),
         "mean_response_quality": _mean(grades.get(answer) for answer in answers),
     }
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    found = [value for value in values if value is not None]
-    return mean(found) if found else None
+    result = [value for value in values if value is not None]
+    return mean(result) if result else None
 
 
 def majority(by_rater: Sequence[Verdicts]) -> Verdicts:
     merged = {}
-    for thing in set().union(*by_rater):
-        votes = Counter(own[thing] for own in by_rater if own[thing] != "unsure")
+    for item in set().union(*by_rater):
+        votes = Counter(own[item] for own in by_rater if own[item] != "unsure")
         ranked = votes.most_common()
         if not ranked:
-            merged[thing] = "unsure"  # judged, by nobody decided
+            merged[item] = "unsure"  # judged, by nobody decided
         elif len(ranked) == 1 or ranked[0][1] > ranked[1][1]:
-            merged[thing] = ranked[0][0]
+            merged[item] = ranked[0][0]
     return merged
 
 

@@ -84,14 +84,14 @@ class Server:
         return import_runs(self.instance, *files)
 
     def export(self, run_id: str) -> dict[str, Any]:
-        done = relevansi(self.instance, "export", run_id, "--format", "json")
-        found: dict[str, Any] = document(done)
-        return found
+        process = relevansi(self.instance, "export", run_id, "--format", "json")
+        printed: dict[str, Any] = document(process)
+        return printed
 
     def export_as(self, run_id: str, file_format: str) -> str:
-        done = relevansi(self.instance, "export", run_id, "--format", file_format)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        process = relevansi(self.instance, "export", run_id, "--format", file_format)
+        assert process.returncode == 0, process.stderr
+        return process.stdout
 
     def events(self) -> Sequence[sqlite3.Row]:
         with closing(self.database()) as connection:
@@ -144,8 +144,8 @@ class Granian(Server):
 
 
 def import_runs(instance: Path, *files: Path) -> list[str]:
-    found = document(relevansi(instance, "import", *files, "--json"))
-    return [run["id"] for run in found["runs"]]
+    printed = document(relevansi(instance, "import", *files, "--json"))
+    return [run["id"] for run in printed["runs"]]
 
 
 def copied(template: Path, instance: Path) -> Path:

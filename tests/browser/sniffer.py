@@ -19,8 +19,8 @@ SNIFF = """() => new Promise((done, fail) => HTMLCS.process("WCAG2AA", document,
 def errors(page: Page) -> list[str]:
     if not page.evaluate("'HTMLCS' in window"):
         page.evaluate(script())
-    found: list[str] = page.evaluate(SNIFF)
-    return found
+    result: list[str] = page.evaluate(SNIFF)
+    return result
 
 
 @cache

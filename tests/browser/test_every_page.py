@@ -76,15 +76,15 @@ def test_a_page_is_for_everybody_fits_a_phone_and_asks_nobody_else(
     a screen reader has a title to say first and one heading to start from.
     """
     page = open_tab(reduced_motion="reduce", service_workers="block")
-    seen = Seen()
-    seen.watch(page)
+    visited = Seen()
+    visited.watch(page)
     visit(page, study, name)
     own = (*study.addresses, "data:", "about:blank")
-    assert seen.requests
-    assert [url for url in seen.requests if not url.startswith(own)] == []
-    assert seen.policies
-    assert all("default-src 'self'" in policy for policy in seen.policies)
-    assert not any("unsafe" in policy for policy in seen.policies)
+    assert visited.requests
+    assert [url for url in visited.requests if not url.startswith(own)] == []
+    assert visited.policies
+    assert all("default-src 'self'" in policy for policy in visited.policies)
+    assert not any("unsafe" in policy for policy in visited.policies)
     assert page.title().endswith(" · Relevansi")
     assert page.title() != " · Relevansi"
     assert page.locator("h1:visible").count() == 1
@@ -117,20 +117,20 @@ def test_every_page_of_the_demo_is_for_everybody_with_all_of_it_unfolded(
     guides = {f"/help/{file.stem}" for file in (ROOT / "docs" / "id").glob("*.md")}
     guides |= {f"/help/{file.stem}" for file in (ROOT / "docs").glob("*.md")}
     own = _pages(reached(in_english(demo), "/"))
-    found = _looked_at(page, server_of_demo, sorted(own | guides))
+    result = _looked_at(page, server_of_demo, sorted(own | guides))
 
     page.goto(f"{server_of_demo.url}/sign-in")
     page.locator("button[name=rater][value='2']").click()
     others = _pages(reached(as_rater(demo), "/")) - own | {"/"}
-    found += _looked_at(page, server_of_demo, sorted(others))
+    result += _looked_at(page, server_of_demo, sorted(others))
 
     page.goto(server_of_demo.url + personal_link(demo))
     page.locator("button[value=yes]").click()
     theirs = _pages(reached(as_participant(demo), "/ask/"))
-    found += _looked_at(page, server_of_demo, sorted(theirs - own))
+    result += _looked_at(page, server_of_demo, sorted(theirs - own))
 
     assert len(own) > 40
-    assert found == []
+    assert result == []
 
 
 def _pages(found: Mapping[str, str]) -> set[str]:
@@ -147,5 +147,5 @@ def _looked_at(page: Page, server: Server, addresses: Iterable[str]) -> list[str
         page.locator("details:not(.menu) > summary").evaluate_all(
             "all => all.forEach((one) => one.parentElement.open = true)"
         )
-        faulty += [f"{address}: {one}" for one in faults(page)]
+        faulty += [f"{address}: {fault}" for fault in faults(page)]
     return faulty

@@ -132,10 +132,10 @@ class Typist:
             count, changed = _until_changed(keys, [place["id"] for place in asked["places"]])
             self.page.keyboard.type("".join(key.typed for key in keys[:count]))
             self.keys += keys[:count]
-            for thing, place in changed.items():  # the page asks for them once all is saved
+            for item, place in changed.items():  # the page asks for them once all is saved
                 expect(self.page.locator(f"#{place} .remark .confirm")).to_be_visible()
                 if not keys[0].again:
-                    self.remarked.add(thing)
+                    self.remarked.add(item)
         return True
 
     def verdicts(self) -> dict[Thing, str]:
@@ -166,22 +166,22 @@ class Typist:
 
     def _asked(self) -> dict[str, Any]:
         try:
-            found: dict[str, Any] = self.page.evaluate(ASKED)
+            result: dict[str, Any] = self.page.evaluate(ASKED)
         except Error:
             return {}  # on the way to another page
-        return found
+        return result
 
     def _decide(self, asked: dict[str, Any]) -> list[Key]:
         question, where = unit = self._unit(asked)
         again = self.given.setdefault(unit, asked["task"]) != asked["task"]
         mind = Mind(self.name)
         if asked["kind"] == "outcome":
-            thing = Thing(question, where)
-            return [Key(thing, mind.outcome(thing), again)]
+            item = Thing(question, where)
+            return [Key(item, mind.outcome(item), again)]
         if asked["kind"] == "card":
-            things = [self._thing(question, where, place) for place in asked["places"]]
-            self.cards |= zip((place["card"] for place in asked["places"]), things, strict=True)
-            return [Key(thing, mind.verdict(thing, again=again), again) for thing in things]
+            items = [self._thing(question, where, place) for place in asked["places"]]
+            self.cards |= zip((place["card"] for place in asked["places"]), items, strict=True)
+            return [Key(item, mind.verdict(item, again=again), again) for item in items]
         answers = self._answers(question, where, asked["places"])
         return [Key(answer, mind.quality(answer, again=again), again) for answer in answers]
 
@@ -197,24 +197,24 @@ class Typist:
 
     def _thing(self, question: int, where: int | None, place: dict[str, Any]) -> Thing:
         price = int(re.sub(r"\D", "", place["price"]) or 0)
-        (found,) = (
+        (result,) = (
             Thing(question, where, identity, version)
             for (number, run, identity), cards in self.sample.versions.items()
             if (number, run) == (question, where) and place["address"].endswith(f"/{identity}")
             for version, card in enumerate(cards)
             if len(cards) == 1 or card.price == price
         )
-        return found
+        return result
 
     def _answers(
         self, question: int, where: int | None, places: list[dict[str, Any]]
     ) -> list[Answer]:
-        left = [
+        remaining = [
             answer
             for answer in self.sample.answers
             if answer.question == question and where in {None, answer.run}
         ]
-        found = []
+        result = []
         for place in places:
             things = tuple(self.cards[card] for card in place["cards"])
 
@@ -224,11 +224,11 @@ class Typist:
                 """Whether the page lists the answer's cards in order; how alike their texts are."""
                 return things == answer.things, likeness(place["text"], answer.text)
 
-            best = max(left, key=fits)
+            best = max(remaining, key=fits)
             assert fits(best)[0], place
-            left.remove(best)
-            found.append(best)
-        return found
+            remaining.remove(best)
+            result.append(best)
+        return result
 
 
 def _until_changed(keys: Sequence[Key], places: Sequence[str]) -> tuple[int, dict[Thing, str]]:
@@ -260,7 +260,7 @@ def rate_everything(browser: Browser, owner: Person) -> None:
 
 def asked_now(page: Page) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = page.evaluate(ASKED)
+        result: dict[str, Any] = page.evaluate(ASKED)
     except Error:
         return {}  # on the way to another page
-    return found
+    return result

@@ -31,8 +31,8 @@ def test_a_mapping_says_what_is_sent_and_where_the_answer_stands(
 ) -> None:
     monkeypatch.setenv("BOT_KEY", "rahasia")
     hit = {"judul": "Ruko", "links": ["https://listing.example/ruko"], "harga": 5}
-    sent = {"data": {"answer": "Ini", "hits": [hit]}, "chat": "s1", "cost": {"tokens": 3}}
-    with serving(raw(json.dumps(sent).encode())) as bot:
+    body = {"data": {"answer": "Ini", "hits": [hit]}, "chat": "s1", "cost": {"tokens": 3}}
+    with serving(raw(json.dumps(body).encode())) as bot:
         answer = Chatbot(bot.address, mapping(), AT_ONCE).ask(ASKED)
 
     assert bot.asked == [{"q": "Lagi?", "chat": {"id": "s1"}, "mode": "cari-hybrid", "top": 5}]
@@ -44,11 +44,11 @@ def test_a_mapping_says_what_is_sent_and_where_the_answer_stands(
 
 def test_an_openai_endpoint_gets_the_earlier_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY_VARIABLE, "sk-1")
-    sent = {
+    body = {
         "choices": [{"message": {"role": "assistant", "content": "Masih ada."}}],
         "usage": {"prompt_tokens": 20, "completion_tokens": 4},
     }
-    with serving(raw(json.dumps(sent).encode())) as bot:
+    with serving(raw(json.dumps(body).encode())) as bot:
         chatbot = Chatbot(bot.address.removesuffix("/chat"), mappings.openai("gpt"), AT_ONCE)
         answer = chatbot.ask(ASKED)
 

@@ -300,14 +300,14 @@ def test_every_command_prints_text_only(hostile: HostileStudy) -> None:
     for command, variants in known.items():
         for number, arguments in enumerate(variants):
             on_terminal = command.partition(" ")[0] in DOCUMENTS
-            done = hostile.call(*command.split(), *arguments, on_terminal=on_terminal)
-            said = done.stdout + done.stderr
+            process = hostile.call(*command.split(), *arguments, on_terminal=on_terminal)
+            said = process.stdout + process.stderr
             is_csv = command == "export" or "csv" in arguments
             is_forged = not is_csv and any(line.startswith("FAKED") for line in said.split("\n"))
             if steering(said) or is_forged:
                 wrong.append((command, number, said))
-            if number == 0 and command not in FAILING and done.returncode:
-                wrong.append((command, done.returncode, done.stderr))
+            if number == 0 and command not in FAILING and process.returncode:
+                wrong.append((command, process.returncode, process.stderr))
 
     assert wrong == []
 
@@ -339,15 +339,15 @@ def test_nothing_in_any_csv_is_run_by_whichever_separator_it_is_opened(
         packed["events"] = history.as_csv(session, studies.raters(session, study)[0])
 
     assert len(packed) >= 5
-    assert {name: found for name, data in packed.items() if (found := runnable(data))} == {}
+    assert {name: result for name, data in packed.items() if (result := runnable(data))} == {}
 
 
 def _export(hostile: HostileStudy, *arguments: str | Path) -> None:
     path = hostile.path("export.csv")
-    done = hostile.call(*arguments, "-o", path)
+    process = hostile.call(*arguments, "-o", path)
     data = path.read_bytes()
     path.unlink()
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert b"=1+1" in data or arguments[0] == "metrics" or "json-v2" in arguments
     assert runnable(data) == [], arguments
 

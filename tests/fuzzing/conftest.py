@@ -17,12 +17,12 @@ MEMORY = 1 << 30
 
 @pytest.fixture(autouse=True, scope="session")
 def _confined() -> Iterator[None]:
-    known = socket.getaddrinfo
+    getaddrinfo = socket.getaddrinfo
 
     def only_here(host: Any, *others: Any, **more: Any) -> Any:
         if host not in HERE:
             raise socket.gaierror(socket.EAI_NONAME, "no other machine is known here")
-        return known(host, *others, **more)
+        return getaddrinfo(host, *others, **more)
 
     if sys.platform == "linux":
         import resource

@@ -22,15 +22,15 @@ TEN_MEGABYTES = 10 * MEGABYTE
 
 def text(random: Random) -> str:
     """Return a text that somebody might write who means harm, or types on a bad day."""
-    found = random.choice(TEXTS)
+    result = random.choice(TEXTS)
     if random.random() < 0.02:
-        return (found or "x") * random.choice((100, 3_000, 70_000))
+        return (result or "x") * random.choice((100, 3_000, 70_000))
     if random.random() < 0.15:
-        return found + random.choice(TEXTS)
+        return result + random.choice(TEXTS)
     if random.random() < 0.1:
         return "".join(chr(random.choice((random.randrange(0x3000), random.randrange(0x110000))))
                        for _ in range(random.randrange(12)))  # fmt: skip
-    return found
+    return result
 
 
 def value(random: Random) -> Any:

@@ -178,7 +178,7 @@ class Ground:
 
     def _places(self) -> dict[str, set[str]]:
         """Return the values that stand in the places of the addresses that pages show."""
-        found: dict[str, set[str]] = {}
+        result: dict[str, set[str]] = {}
         adapter = self.app.url_map.bind("localhost")
         for one in self.seen:
             try:
@@ -186,8 +186,8 @@ class Ground:
             except HTTPException:
                 continue
             for name, value in values.items():
-                found.setdefault(name, set()).add(str(value))
-        return found
+                result.setdefault(name, set()).add(str(value))
+        return result
 
 
 class _Errors(logging.Handler):
@@ -204,12 +204,12 @@ class _Errors(logging.Handler):
 
 def _seen(role: str, path: str, page: Page) -> list[Seen]:
     """Return the links and forms of a page."""
-    found = [Seen(role, "GET", link) for link in page.links("a[href^='/']")]
+    result = [Seen(role, "GET", link) for link in page.links("a[href^='/']")]
     for form in page.all("form"):
         fields = tuple((field["name"], field.get("value") or "") for field in form.all("[name]"))
         method, action = (form.get("method") or "get").upper(), form.get("action") or path
-        found.append(Seen(role, method, action, fields, form.has("[type=file]")))
-    return found
+        result.append(Seen(role, method, action, fields, form.has("[type=file]")))
+    return result
 
 
 def _crawled(client: FlaskClient, role: str) -> Iterator[Seen]:
@@ -226,30 +226,30 @@ def _crawled(client: FlaskClient, role: str) -> Iterator[Seen]:
         asked.add(path)
         answer = client.get(path, follow_redirects=True)
         if answer.mimetype == "text/html":
-            found = _seen(role, path, Page(answer))
-            shown |= dict.fromkeys(found)
+            result = _seen(role, path, Page(answer))
+            shown |= dict.fromkeys(result)
             waiting += [
-                one.path for one in found if one.method == "GET" and not NO_PAGE.search(one.path)
+                one.path for one in result if one.method == "GET" and not NO_PAGE.search(one.path)
             ]
     yield from shown
 
 
 def _field_names() -> list[str]:
     """Return the names of all fields of all forms, those of clicks, and those templates write."""
-    found: set[str] = set()
+    result: set[str] = set()
     waiting: list[type[Form]] = [clicks.ClickForm, *Form.__subclasses__()]
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
-        found |= {name for name in dir(kind) if hasattr(getattr(kind, name), "field_class")}
+        result |= {name for name in dir(kind) if hasattr(getattr(kind, name), "field_class")}
     for path in resource("templates").rglob("*.html"):
-        found |= set(re.findall(r'name="([a-z_]+)"', path.read_text("utf-8")))
-    return sorted(found)
+        result |= set(re.findall(r'name="([a-z_]+)"', path.read_text("utf-8")))
+    return sorted(result)
 
 
 def _argument_names() -> list[str]:
     """Return the names that are looked for behind the ``?`` of an address."""
-    found = set()
+    result = set()
     for path in (resource("templates").parent / "webapp" / "relevansi" / "web").rglob("*.py"):
-        found |= set(re.findall(r'args(?:\.get|\.getlist)?[(\[]"(\w+)"', path.read_text("utf-8")))
-    return sorted(found)
+        result |= set(re.findall(r'args(?:\.get|\.getlist)?[(\[]"(\w+)"', path.read_text("utf-8")))
+    return sorted(result)

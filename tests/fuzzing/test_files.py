@@ -116,10 +116,10 @@ def _read_ratings(ground: Ground, data: bytes) -> None:
         if isinstance(opened.read, ImportRefused):
             _told(opened.read.problems)
             return
-        seen = ratings.examine(session, study, opened.read, NOW)
+        visited = ratings.examine(session, study, opened.read, NOW)
         report = ratings.store(session, study, opened.read, NOW, confirmed=True)
         session.flush()
-        for one in (seen, report):
+        for one in (visited, report):
             _told(one.problems)
         assert live_metrics.check(session) == []
 
@@ -189,12 +189,12 @@ def _scored(kind: Scored) -> Read:
 
 def _read_outputs(_ground: Ground, data: bytes) -> None:
     """Read JSON Lines as outputs, and as a dev set."""
-    whole = scored_files.JSON_SET
+    items = scored_files.JSON_SET
     listed = [
-        {name: item[name] for name in ("id", "question", "expected")} for item in whole["items"]
+        {name: item[name] for name in ("id", "question", "expected")} for item in items["items"]
     ]
     asked = samples.as_bytes(listed)
-    provenance = {name: value for name, value in whole.items() if name != "items"}
+    provenance = {name: value for name, value in items.items() if name != "items"}
     provenance["eval_set_version"] = json_answers.eval_set_version("questions", listed)
 
     def both() -> None:

@@ -71,9 +71,9 @@ def _made(ground: Ground, random: Random) -> Asked:
 def _of_a_page(ground: Ground, random: Random, role: str) -> Asked:
     """Return what a link or a form on a page would ask, now and then on somebody else's page."""
     whose = role if random.random() < 0.85 else random.choice(list(CHANCES))
-    seen = [one for one in ground.seen if one.role == whose]
-    posts = [one for one in seen if one.method == "POST"]
-    one = random.choice(posts if posts and random.random() < 0.6 else seen)
+    visited = [one for one in ground.seen if one.role == whose]
+    posts = [one for one in visited if one.method == "POST"]
+    one = random.choice(posts if posts and random.random() < 0.6 else visited)
     query, fields = parse_qsl(urlsplit(one.path).query, keep_blank_values=True), list(one.fields)
     asked: Asked = {"method": one.method, "path": urlsplit(one.path).path, "query": query}
     if one.method == "GET":
@@ -98,8 +98,8 @@ def _place(ground: Ground, name: str, random: Random) -> str:
     known = sorted(ground.places.get(name, ()))
     if known and random.random() < 0.75:
         return quote(random.choice(known))
-    found = random.choice(NUMBERS) if random.random() < 0.5 else mutations.text(random)
-    return quote(found.encode("utf-8", "surrogatepass"), safe=random.choice(("", "/")))
+    result = random.choice(NUMBERS) if random.random() < 0.5 else mutations.text(random)
+    return quote(result.encode("utf-8", "surrogatepass"), safe=random.choice(("", "/")))
 
 
 def _typed(ground: Ground, random: Random) -> str:

@@ -113,26 +113,26 @@ def test_a_document_is_stored_and_read_again() -> None:
 def test_an_excerpt_is_where_the_words_of_the_question_are(
     text: str, question: str, marked: set[str]
 ) -> None:
-    found = excerpt(text, question)
+    result = excerpt(text, question)
 
-    assert {piece for piece, is_marked in found.pieces if is_marked} == marked
-    assert found.before
+    assert {piece for piece, is_marked in result.pieces if is_marked} == marked
+    assert result.before
 
 
 def test_the_earliest_of_equal_windows_wins() -> None:
-    found = excerpt("A red one. " + "Nothing here. " * 60 + "A red two.", "red")
+    result = excerpt("A red one. " + "Nothing here. " * 60 + "A red two.", "red")
 
-    assert not found.before
-    assert found.after
+    assert not result.before
+    assert result.after
 
 
 @given(st.text(max_size=900), st.text(max_size=60))
 def test_an_excerpt_is_a_part_of_its_text(text: str, question: str) -> None:
-    found = excerpt(text, question)
-    shown = "".join(piece for piece, _ in found.pieces)
+    result = excerpt(text, question)
+    shown = "".join(piece for piece, _ in result.pieces)
 
     assert len(shown) <= WINDOW
     assert shown.split() == shown.strip().split()
     assert " ".join(shown.split()) in " ".join(text.split())
     assert bool(shown) == bool(text.strip())
-    assert not any(one[1] and two[1] and not one[0] for one, two in pairwise(found.pieces))
+    assert not any(one[1] and two[1] and not one[0] for one, two in pairwise(result.pieces))

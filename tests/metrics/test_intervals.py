@@ -22,9 +22,9 @@ from relevansi.metrics.intervals import (
 def test_of_a_proportion_it_is_wilsons(successes: int, n: int) -> None:
     theirs = stats.binomtest(successes, n).proportion_ci(method="wilson")
 
-    found = mean_interval([1.0] * successes + [0.0] * (n - successes))
+    result = mean_interval([1.0] * successes + [0.0] * (n - successes))
 
-    assert (found.lower, found.upper) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+    assert (result.lower, result.upper) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
 
 def unlikelihood(share: float, difference: float, counts: tuple[int, int, int]) -> float:
@@ -36,9 +36,9 @@ def unlikelihood(share: float, difference: float, counts: tuple[int, int, int]) 
 @pytest.mark.parametrize(("won", "lost", "n"), [(12, 2, 50), (3, 0, 30), (5, 5, 25), (0, 4, 10)])
 def test_of_a_paired_difference_of_proportions_it_is_tangos(won: int, lost: int, n: int) -> None:
     """At its ends the score is 1.96, with the likeliest share of losses found by a search."""
-    found = difference_interval([1.0] * won + [-1.0] * lost + [0.0] * (n - won - lost))
+    result = difference_interval([1.0] * won + [-1.0] * lost + [0.0] * (n - won - lost))
 
-    for end, side in ((found.lower, 1), (found.upper, -1)):
+    for end, side in ((result.lower, 1), (result.upper, -1)):
         assert end is not None
         least = max(0.0, -end)
         search = optimize.minimize_scalar(
@@ -54,10 +54,10 @@ def test_of_a_paired_difference_of_proportions_it_is_tangos(won: int, lost: int,
 
 def test_values_between_have_the_factor_of_their_variance() -> None:
     # 0.2, 0.4, 0.6, 0.8: mean 0.5, variance 0.05; (4 x 0.05 + 0.5) / (4 x 0.25 + 0.5) = 7/15.
-    found = mean_interval([0.2, 0.4, 0.6, 0.8])
+    result = mean_interval([0.2, 0.4, 0.6, 0.8])
     k = 1.959963984540054**2 * 7 / 15 / 4
     reach = (k / 4 + k * k / 4) ** 0.5 / (1 + k)
-    assert (found.lower, found.upper) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-12)
+    assert (result.lower, result.upper) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-12)
     # Grades 0 to 5 are the same on their scale.
     grades = mean_interval([1.0, 2.0, 3.0, 4.0], highest=5.0)
     assert (grades.lower, grades.upper) == pytest.approx((2.5 - 5 * reach, 2.5 + 5 * reach))
@@ -65,32 +65,32 @@ def test_values_between_have_the_factor_of_their_variance() -> None:
 
 def test_differences_have_the_interval_of_their_typical_size() -> None:
     # Of 0.5 and -0.5: k = (2 x 0.25 + 0.1) / (2 x 0.5 + 0.1) = 6/11, and 11/12 of one each way.
-    found = difference_interval([0.5, -0.5] + [0.0] * 8)
-    assert found.lower == pytest.approx(-found.upper)  # type: ignore[operator]
-    assert found.upper is not None
-    assert 6 / 11 * 0.2 < found.upper < difference_interval([1.0, -1.0] + [0.0] * 8).upper  # type: ignore[operator]
+    result = difference_interval([0.5, -0.5] + [0.0] * 8)
+    assert result.lower == pytest.approx(-result.upper)  # type: ignore[operator]
+    assert result.upper is not None
+    assert 6 / 11 * 0.2 < result.upper < difference_interval([1.0, -1.0] + [0.0] * 8).upper  # type: ignore[operator]
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=40))
 def test_an_interval_is_no_point_holds_the_mean_and_stays_in_the_range(values: list[float]) -> None:
-    found, mean = mean_interval(values), sum(values) / len(values)
-    assert found.lower is not None
-    assert found.upper is not None
-    assert 0 <= found.lower <= mean + 1e-9
-    assert mean - 1e-9 <= found.upper <= 1
-    assert found.upper - found.lower > 0.01
+    result, mean = mean_interval(values), sum(values) / len(values)
+    assert result.lower is not None
+    assert result.upper is not None
+    assert 0 <= result.lower <= mean + 1e-9
+    assert mean - 1e-9 <= result.upper <= 1
+    assert result.upper - result.lower > 0.01
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=40))
 def test_the_interval_of_a_difference_is_no_point_and_turns_with_it(values: list[float]) -> None:
-    found, mean = difference_interval(values), sum(values) / len(values)
-    turned = difference_interval([-one for one in values])
-    assert found.lower is not None
-    assert found.upper is not None
-    assert -1 <= found.lower <= mean + 1e-9
-    assert mean - 1e-9 <= found.upper <= 1
-    assert found.upper - found.lower > 0.005
-    assert (turned.lower, turned.upper) == pytest.approx((-found.upper, -found.lower))
+    result, mean = difference_interval(values), sum(values) / len(values)
+    turned = difference_interval([-value for value in values])
+    assert result.lower is not None
+    assert result.upper is not None
+    assert -1 <= result.lower <= mean + 1e-9
+    assert mean - 1e-9 <= result.upper <= 1
+    assert result.upper - result.lower > 0.005
+    assert (turned.lower, turned.upper) == pytest.approx((-result.upper, -result.lower))
 
 
 def test_one_question_says_nothing_of_others() -> None:

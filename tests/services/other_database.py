@@ -14,9 +14,9 @@ EMPTY = "empty"
 
 
 def on_sqlite(folder: Path, name: str = "other") -> Database:
-    made = Database(sqlite_url(folder / f"{name}.sqlite"))
-    made.prepare()
-    return made
+    second_database = Database(sqlite_url(folder / f"{name}.sqlite"))
+    second_database.prepare()
+    return second_database
 
 
 def on_postgres(postgres: Database, name: str = "other") -> Database:

@@ -56,10 +56,10 @@ def made_once(make: Callable[Concatenate[Database, P], T]) -> Callable[Concatena
         if key in made:
             copied(made[key][0], database)
         else:
-            found = make(database, *given, **named)
+            result = make(database, *given, **named)
             database.close()
             name = sha256(repr((make.__module__, make.__qualname__, key)).encode()).hexdigest()
-            made[key] = Path(shutil.copy(file, file.with_name(name))), found
+            made[key] = Path(shutil.copy(file, file.with_name(name))), result
         return made[key][1]
 
     return once

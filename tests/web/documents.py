@@ -30,18 +30,18 @@ def collection(questions: int = 3, of_each: int = 2) -> Files:
     asked = range(1, questions + 1)
     texts = {q: [f"d{q}x{n}" for n in range(of_each)] for q in asked}
     corpus = lines(
-        {"_id": one, "title": f"Title {one}", "text": f"Copper wire number {one} bends."}
+        {"_id": text, "title": f"Title {text}", "text": f"Copper wire number {text} bends."}
         for listed in texts.values()
-        for one in listed
+        for text in listed
     )
     queries = lines({"_id": f"q{q}", "text": f"Does copper bend, case {q}?"} for q in asked)
     runs = []
     for name, some in (("lexical", asked[:-1]), ("neural", asked)):
         runs.append(
             "".join(
-                f"q{q} Q0 {one} {rank} {100 - rank} {name}\n"
+                f"q{q} Q0 {text} {rank} {100 - rank} {name}\n"
                 for q in some
-                for rank, one in enumerate(texts[q][:: 1 if name == "lexical" else -1], 1)
+                for rank, text in enumerate(texts[q][:: 1 if name == "lexical" else -1], 1)
             )
         )
     return (

@@ -35,7 +35,7 @@ def opened(client: FlaskClient, begin: str) -> Iterator[tuple[str, str, Page | N
     Files are not opened: they have no page.
     """
     urls = client.application.url_map.bind("")
-    seen = set()
+    visited = set()
     level = [begin]
     for clicks in range(CLICKS + 1):
         following: list[str] = []
@@ -46,9 +46,9 @@ def opened(client: FlaskClient, begin: str) -> Iterator[tuple[str, str, Page | N
             except HTTPException:
                 continue
             part = endpoint, *parse_qs(query).get("part", ())
-            if part in seen:
+            if part in visited:
                 continue
-            seen.add(part)
+            visited.add(part)
             if "." in path:
                 yield endpoint, address, None
                 continue

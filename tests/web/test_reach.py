@@ -51,13 +51,13 @@ def _demo(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def test_every_page_is_within_five_clicks(demo: Flask) -> None:
     begins = ((in_english(demo), "/"), (as_rater(demo), "/"), (as_participant(demo), "/ask/"))
-    found = [reached(*begin) for begin in begins]
+    result = [reached(*begin) for begin in begins]
     pages = {rule.endpoint for rule in demo.url_map.iter_rules() if _is_page(rule)}
     redirects = {name for name in pages if name.partition(".")[2] in {"back", "switch"}}
     redirects |= {name for name in pages if "after_" in name or name == "study.guidelines"}
 
-    assert sorted(pages - redirects - ELSEWHERE.keys() - set().union(*found)) == []
-    assert sorted(ELSEWHERE.keys() & set().union(*found)) == []
+    assert sorted(pages - redirects - ELSEWHERE.keys() - set().union(*result)) == []
+    assert sorted(ELSEWHERE.keys() & set().union(*result)) == []
 
 
 def test_a_visitor_of_the_demo_takes_part_and_comes_back_as_the_owner(demo: Flask) -> None:

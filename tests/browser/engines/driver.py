@@ -98,16 +98,16 @@ class Driver(ABC):
         until(lambda: found() == equals, f"{script} is not {equals!r}")
 
     def _element(self, selector: str) -> str:
-        found = self.send("element", {"using": "css selector", "value": selector})
-        return str(found[ELEMENT])
+        result = self.send("element", {"using": "css selector", "value": selector})
+        return str(result[ELEMENT])
 
 
 class WebKit(Driver):
     def __init__(self, address: str) -> None:
         self._http = httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False)
         options = {"binary": browser_of_webkit(), "args": ["--automation"]}
-        wanted = {"alwaysMatch": {"webkitgtk:browserOptions": options}}
-        begun = self._ask("session", {"capabilities": wanted})
+        expected = {"alwaysMatch": {"webkitgtk:browserOptions": options}}
+        begun = self._ask("session", {"capabilities": expected})
         self._session = f"session/{begun['sessionId']}"
 
     def send(self, command: str, body: Mapping[str, Any], element: str | None = None) -> Any:
@@ -164,8 +164,8 @@ def program(names: tuple[str, ...]) -> str | None:
 
 
 def browser_of_webkit() -> str:
-    found = sorted(Path("/usr/lib").glob("**/webkit2gtk-4*/MiniBrowser"))
-    return str(found[-1]) if found else "MiniBrowser"
+    result = sorted(Path("/usr/lib").glob("**/webkit2gtk-4*/MiniBrowser"))
+    return str(result[-1]) if result else "MiniBrowser"
 
 
 @contextmanager
@@ -174,8 +174,8 @@ def firefox(folder: Path) -> Iterator[Driver]:
     assert path
     profile = folder / "firefox"
     profile.mkdir()
-    wanted = {**PREFERENCES, "marionette.port": 0}
-    lines = [f"user_pref({json.dumps(key)}, {json.dumps(to)});\n" for key, to in wanted.items()]
+    expected = {**PREFERENCES, "marionette.port": 0}
+    lines = [f"user_pref({json.dumps(key)}, {json.dumps(to)});\n" for key, to in expected.items()]
     (profile / "user.js").write_text("".join(lines), "utf-8")
     arguments = [path, "--headless", "--marionette", "--no-remote", "--profile", str(profile)]
     with ExitStack() as ending:

@@ -52,8 +52,8 @@ def test_a_rater_works_in_another_engine(
     driver: Driver, own_server: Server, run_id: str, tmp_path: Path
 ) -> None:
     one_file = tmp_path / "rate.html"
-    done = relevansi(own_server.instance, "export", run_id, "--format", "html", "-o", one_file)
-    assert done.returncode == 0, done.stderr
+    process = relevansi(own_server.instance, "export", run_id, "--format", "html", "-o", one_file)
+    assert process.returncode == 0, process.stderr
 
     run = f"{own_server.url}/runs/{run_id}"
     rates_by_keyboard_and_finger(driver, run)
@@ -63,10 +63,10 @@ def test_a_rater_works_in_another_engine(
     reads_how_it_was_rated(driver, run)
     rates_on_one_file(driver, one_file)
 
-    found = stored(own_server, run_id)
-    assert found[0].relevance[:4] == (1, 0, 1, None)
-    assert found[1].relevance[:2] == (1, None)
-    assert found[9].relevance[:2] == (0, None)
+    result = stored(own_server, run_id)
+    assert result[0].relevance[:4] == (1, 0, 1, None)
+    assert result[1].relevance[:2] == (1, None)
+    assert result[9].relevance[:2] == (0, None)
     clicks = [event["new"] for event in own_server.events() if event["field"] == "verdict"]
     assert clicks == ["1", "0", "1", "1", "0"]
 

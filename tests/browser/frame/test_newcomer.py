@@ -113,8 +113,8 @@ def _expect_same_csv(server: Server, rating: RatingPage, run_id: str) -> None:
         rating.page.locator('a[download][href*="/export.csv"]').first.click()
     downloaded = Path(waiting.value.path()).read_bytes()
     written = server.instance / "rated.csv"
-    done = relevansi(server.instance, "export", run_id, "-o", written)
-    assert done.returncode == 0, done.stderr
+    process = relevansi(server.instance, "export", run_id, "-o", written)
+    assert process.returncode == 0, process.stderr
     assert downloaded == written.read_bytes()
     first = downloaded.decode().splitlines()[1]
     assert ",10,4,1,0.4000,0.6000,1.0000,1,3," in first

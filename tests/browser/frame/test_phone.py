@@ -83,13 +83,13 @@ def test_the_question_and_its_first_card_are_on_the_first_screen(
     page = open_tab(viewport=PHONE, is_mobile=True, has_touch=True)
     page.goto(server.url + (f"/runs/{run_id}/queries/2" if place == "server" else "/rate/"))
     expect(page.locator("html")).to_have_class("scripted")
-    seen = page.evaluate(SEEN)
+    visited = page.evaluate(SEEN)
 
-    assert seen["wide"] == PHONE["width"]
-    assert 0 < seen["question"][0] < seen["question"][1] < seen["card"] < seen["bar"]
-    assert PHONE["height"] - seen["bar"] < 60
-    assert min(seen["small"], seen["height"]) >= 44
-    assert seen["key"] == "none"
+    assert visited["wide"] == PHONE["width"]
+    assert 0 < visited["question"][0] < visited["question"][1] < visited["card"] < visited["bar"]
+    assert PHONE["height"] - visited["bar"] < 60
+    assert min(visited["small"], visited["height"]) >= 44
+    assert visited["key"] == "none"
     next_card = "document.querySelectorAll('.card')[1].offsetTop"
     before = page.evaluate(next_card)
     page.locator(".card .verdict button").nth(1).tap()

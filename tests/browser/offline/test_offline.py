@@ -61,8 +61,8 @@ def _file(tmp_path: Path, instance: Path) -> Path:
     source, page = tmp_path / "test_results.json", tmp_path / "rate.html"
     source.write_text(json.dumps(RUN), "utf-8")
     (run,) = document(relevansi(instance, "import", source, "--json"))["runs"]
-    done = relevansi(instance, "export", run["id"], "--format", "html", "-o", page)
-    assert done.returncode == 0, done.stderr
+    process = relevansi(instance, "export", run["id"], "--format", "html", "-o", page)
+    assert process.returncode == 0, process.stderr
     return page
 
 

@@ -96,21 +96,22 @@ def test_random_ratings_give_the_same_figures_and_the_same_csv(
     runs = [[row(dice, n, cannot_tell) for n in range(1, dice.randint(1, 12))] for _ in range(RUNS)]
     page = browser.new_page()
     given = [[as_script_has_it(row, cannot_tell) for row in rows] for rows in runs]
-    found = page.evaluate(script(SCRIPT), given)
+    result = page.evaluate(script(SCRIPT), given)
     page.close()
 
-    for rows, there in zip(runs, found, strict=True):
+    for rows, there in zip(runs, result, strict=True):
         report = RunReport("r", "rater Ani", tuple(rows), cannot_tell=cannot_tell)
         here = {
-            name: {side: getattr(one, side) for side in ("value", "lower", "upper", "n", "of")}
-            for name, one in figures(totals(report)).items()
+            name: {side: getattr(figure, side) for side in ("value", "lower", "upper", "n", "of")}
+            for name, figure in figures(totals(report)).items()
         }
-        assert {name: rounded(one) for name, one in there["figures"].items()} == {
-            name: rounded(one) for name, one in here.items()
+        assert {name: rounded(figure) for name, figure in there["figures"].items()} == {
+            name: rounded(figure) for name, figure in here.items()
         }
         spans = [[row.summary.figures[name] for name in MEANS] for row in rows]
         assert there["spans"] == [
-            [{"value": s.value, "lower": s.lower, "upper": s.upper} for s in one] for one in spans
+            [{"value": s.value, "lower": s.lower, "upper": s.upper} for s in figure]
+            for figure in spans
         ]
         assert there["suggested"] == [
             suggested_quality(row.summary.state, as_counted(row.verdicts, cannot_tell=cannot_tell))
@@ -124,8 +125,8 @@ def test_a_figure_is_printed_as_the_app_prints_it(browser: Browser) -> None:
     shares = [top / bottom for bottom in range(1, 65) for top in range(bottom + 1)]
     values = [*shares, 0.125, 0.155, 0.285, 2.675, 4.995, 5.0, 0.995, 3.6666666666666665]
     page = browser.new_page()
-    found = page.evaluate(script(PRINTED), values)
+    result = page.evaluate(script(PRINTED), values)
     page.close()
 
     with speaking("id"):
-        assert found == [notation.figure(value) for value in values]
+        assert result == [notation.figure(value) for value in values]

@@ -55,8 +55,8 @@ SAVED_AND_KEPT = """() => new Promise((resolve) => {
 
 def wait_for(page: Page, script: str, wanted: Callable[[Any], bool]) -> Any:
     for _ in range(POLLS):
-        if wanted(found := page.evaluate(script)):
-            return found
+        if wanted(result := page.evaluate(script)):
+            return result
         page.wait_for_timeout(100)
     raise AssertionError(page.evaluate(script))
 
@@ -163,5 +163,5 @@ def test_pages_of_the_owner_are_not_kept(
     page = context_of().new_page()
     for path in ("/", f"/runs/{run_id}", "/study/", "/history/", f"/runs/{run_id}/queries/1"):
         page.goto(server.url + path)
-    found = wait_for(page, COPIES, lambda copies: len(copies) == 4)
-    assert {path.rpartition("/")[0] for path in found} == {f"{server.url}/runs/{run_id}/queries"}
+    result = wait_for(page, COPIES, lambda copies: len(copies) == 4)
+    assert {path.rpartition("/")[0] for path in result} == {f"{server.url}/runs/{run_id}/queries"}

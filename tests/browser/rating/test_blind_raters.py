@@ -98,13 +98,13 @@ def _expect_stored(server: Server) -> None:
     assert judged == dict.fromkeys(NAMES, THINGS)
     assert owner not in judged
     for name, title, verdict in rows:
-        wanted = "false_negative" if title is None else VERDICTS[key_for(name, title)]
-        assert verdict == wanted, (name, title)
+        expected = "false_negative" if title is None else VERDICTS[key_for(name, title)]
+        assert verdict == expected, (name, title)
     events = server.events()
     assert len({(event["rater_id"], event["event_id"]) for event in events}) == len(events)
     assert len(events) == len(NAMES) * (THINGS + QUALITIES)
-    done = relevansi(server.instance, "check")
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = relevansi(server.instance, "check")
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 @pytest.fixture(name="rating")

@@ -138,7 +138,7 @@ def test_early_keys_count_once_here(
     page.unroute("**/rating/rating.js*")
     page.reload()
     expect(page.locator("html")).to_have_class("scripted")
-    verdicts = [one["new"] for one in server.events()[before:] if one["judged_item_id"]]
+    verdicts = [event["new"] for event in server.events()[before:] if event["judged_item_id"]]
     assert verdicts == ["1", "0"]
     expect(cards.nth(2)).to_have_attribute("data-verdict", "")
 
@@ -199,12 +199,12 @@ def _expect_finished(rating: RatingPage) -> None:
 
 
 def _expect_stored(server: Server, run_id: str, planned: list[Planned]) -> None:
-    answers = {found.query_id: found for found in stored(server, run_id)}
+    answers = {result.query_id: result for result in stored(server, run_id)}
     for question in planned:
-        found = answers[question.query_id]
-        assert found.relevance == question.relevance, found.query_id
-        assert found.quality == question.quality, found.query_id
-        assert found.empty_outcome == question.empty_outcome, found.query_id
+        result = answers[question.query_id]
+        assert result.relevance == question.relevance, result.query_id
+        assert result.quality == question.quality, result.query_id
+        assert result.empty_outcome == question.empty_outcome, result.query_id
     events = server.events()
     assert len({event["event_id"] for event in events}) == len(events)
     assert len(events) == sum(len(question.keys) for question in planned)
@@ -289,9 +289,9 @@ def test_a_whole_question_is_rated_by_forms_alone(server: Server, run_id: str, p
 
     plain.locator('a[rel="next"]').click()
     expect(plain.locator("#question")).to_have_attribute("data-query", "11")
-    found = server.export(run_id)["queries"][9]
-    assert [result["relevance"] for result in found["results"]] == [0, None, "unsure", 1, 0, 1]
-    assert (found["quality"], found["notes"]) == (3, "Kebanyakan di luar Krakatau.")
+    actual = server.export(run_id)["queries"][9]
+    assert [result["relevance"] for result in actual["results"]] == [0, None, "unsure", 1, 0, 1]
+    assert (actual["quality"], actual["notes"]) == (3, "Kebanyakan di luar Krakatau.")
 
 
 def _judge(rating: RatingPage, rank: int, verdict: str) -> None:

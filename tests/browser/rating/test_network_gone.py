@@ -124,12 +124,12 @@ def test_a_click_unsent_is_told_and_taken_back(own_server: Server, run_id: str, 
 
 def test_a_click_of_lost_answer_is_stored_once(own_server: Server, run_id: str, page: Page) -> None:
     """The server commits, the answer never arrives, the page repeats it: one event."""
-    sent: list[str] = []
+    body: list[str] = []
 
     def lose_the_first_answer(route: Route) -> None:
-        sent.append(route.request.post_data or "")
+        body.append(route.request.post_data or "")
         answer = route.fetch()
-        if len(sent) == 1:
+        if len(body) == 1:
             route.abort("connectionreset")
         else:
             route.fulfill(response=answer)
@@ -139,8 +139,8 @@ def test_a_click_of_lost_answer_is_stored_once(own_server: Server, run_id: str, 
     rating.open(1)
     rating.press("y")
     rating.expect_state(1, "saved")
-    assert len(sent) == 2
-    assert sent[0] == sent[1]
+    assert len(body) == 2
+    assert body[0] == body[1]
     assert [event["new"] for event in own_server.events()] == ["1"]
 
 
@@ -220,19 +220,19 @@ def test_a_question_left_offline_loses_nothing(own_server: Server, run_id: str, 
     rating.expect_state(1, "saved")
     rating.expect_state(2, "saved")
     expect(page.locator("#outbox")).to_be_hidden()
-    found = stored(own_server, run_id)
-    assert found[0].quality == first.quality
-    assert found[0].relevance == first.relevance
-    assert found[1].relevance[:3] == (*second.relevance[:2], None)
+    result = stored(own_server, run_id)
+    assert result[0].quality == first.quality
+    assert result[0].relevance == first.relevance
+    assert result[1].relevance[:3] == (*second.relevance[:2], None)
     _expect_no_doubles(own_server, len(first.keys) + 2)
     sequences = [event["sequence"] for event in own_server.events()]
     assert sequences == sorted(sequences)
 
 
 def _expect_kept(server: Server, run_id: str, question: Planned, ranks: set[int]) -> None:
-    found = next(each for each in stored(server, run_id) if each.query_id == question.query_id)
+    result = next(each for each in stored(server, run_id) if each.query_id == question.query_id)
     for rank in ranks:
-        assert found.relevance[rank - 1] == question.relevance[rank - 1], rank
+        assert result.relevance[rank - 1] == question.relevance[rank - 1], rank
 
 
 def _expect_no_doubles(server: Server, clicks: int) -> None:

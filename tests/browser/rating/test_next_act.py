@@ -25,8 +25,8 @@ def test_a_blind_question_with_three_answers_is_rated_by_a_thumb(
     phone.goto(f"{blind_server.url}/rate/")
     expect(phone.locator("html")).to_have_class("scripted")
     thumb, first = Thumb(phone), phone.url
-    for left in (5, 4, 3, 2, 1):
-        expect(thumb.act).to_have_text(f"{left} kartu lagi")
+    for remaining in (5, 4, 3, 2, 1):
+        expect(thumb.act).to_have_text(f"{remaining} kartu lagi")
         thumb.tap(phone.locator(".card[data-verdict=''] button[value='1']").first)
     for letter, following in (("A", "B"), ("B", "C"), ("C", "")):
         thumb.go_on(f"Jawaban {letter}")
@@ -84,9 +84,9 @@ def test_a_question_of_a_run_is_rated_by_a_thumb_and_what_is_missing_is_shown(
     thumb.go_on("Pertanyaan berikutnya")
     rating.expect_question(11)
 
-    found = server.export(run_id)["queries"][9]
-    assert [result["relevance"] for result in found["results"]] == [0, 0, 0, 0, 0, 1]
-    assert found["quality"] == 2
+    actual = server.export(run_id)["queries"][9]
+    assert [result["relevance"] for result in actual["results"]] == [0, 0, 0, 0, 0, 1]
+    assert actual["quality"] == 2
 
 
 PRESS = """([key, code]) => document.activeElement.dispatchEvent(

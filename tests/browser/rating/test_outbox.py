@@ -103,7 +103,7 @@ def test_of_two_tabs_one_sends(
     ]  # fmt: skip
     assert len({event["device"] for event in events}) == 1
     numbers = [re.search(r"sequence=(\d+)", body) for body in sent]
-    assert {int(found[1]) for found in numbers if found} == {1, 2, 3}
+    assert {int(number[1]) for number in numbers if number} == {1, 2, 3}
 
 
 def test_a_click_is_never_sent_as_somebody_else(own_server: Server, context_of: NewContext) -> None:
@@ -163,8 +163,8 @@ def _open_task(page: Page, server: Server) -> None:
 
 def _name(server: Server, event: sqlite3.Row) -> str:
     with closing(server.database()) as connection:
-        wanted = "SELECT name FROM raters WHERE id = ?"
-        return str(connection.execute(wanted, [event["rater_id"]]).fetchone()[0])
+        expected = "SELECT name FROM raters WHERE id = ?"
+        return str(connection.execute(expected, [event["rater_id"]]).fetchone()[0])
 
 
 def test_the_later_device_stands(own_server: Server, run_id: str, context_of: NewContext) -> None:
@@ -332,7 +332,7 @@ def test_notes_are_saved_while_typed(own_server: Server, run_id: str, page: Page
     rating.expect_state("notes", "typed")
     rating.expect_state("notes", "saved")
     assert rating.focus == "notes"
-    assert [(one["field"], one["new"]) for one in own_server.events()] == [("notes", TEXT)]
+    assert [(event["field"], event["new"]) for event in own_server.events()] == [("notes", TEXT)]
     expect_no_draft(page)
 
 
@@ -345,7 +345,7 @@ def test_a_reload_loses_nothing_typed(own_server: Server, run_id: str, page: Pag
     expect(page.locator("#notes")).to_have_value(TEXT)
     rating.expect_state("notes", "saved")
     expect_no_draft(page)
-    assert {one["new"] for one in own_server.events()} == {TEXT}
+    assert {event["new"] for event in own_server.events()} == {TEXT}
 
 
 def test_offline_notes_arrive(own_server: Server, run_id: str, context_of: NewContext) -> None:
@@ -419,5 +419,5 @@ def test_an_old_draft_is_kept_beside_newer_words(
     again.open(1)
     expect_no_draft(again.page)
     expect(again.page.locator("#notes")).to_have_value(f"{TEXT}\nsetengah kal")
-    found = [one["new"] for one in own_server.events() if one["field"] == "notes"]
-    assert found == [TEXT, f"{TEXT}\nsetengah kal"]
+    result = [event["new"] for event in own_server.events() if event["field"] == "notes"]
+    assert result == [TEXT, f"{TEXT}\nsetengah kal"]

@@ -127,10 +127,10 @@ def test_two_raters_grade_fifty_questions_by_one_key_a_document(
 
 
 def verdicts(page: Page) -> list[str]:
-    found: list[str] = page.locator(".card").evaluate_all(
+    result: list[str] = page.locator(".card").evaluate_all(
         "cards => cards.map(card => card.dataset.verdict)"
     )
-    return found
+    return result
 
 
 def test_letters_are_unbound_digits_go_by_their_place_and_o_opens_the_text(
@@ -173,8 +173,8 @@ def test_notes_on_a_blind_question_outlive_a_reload_and_reach_each_list(
 
         expect(page.locator("#notes")).to_have_value("3 of 4 steps")
         expect(page.locator('[data-state-of="notes"]')).to_have_attribute("data-state", "saved")
-        found = {(event["field"], event["new"], event["query_key"]) for event in server.events()}
-        assert found == {("notes", "3 of 4 steps", 1), ("notes", "3 of 4 steps", 3)}
+        result = {(event["field"], event["new"], event["query_key"]) for event in server.events()}
+        assert result == {("notes", "3 of 4 steps", 1), ("notes", "3 of 4 steps", 3)}
 
 
 def test_keys_go_on_where_the_pool_ends_and_judge_below_it_on_purpose(
@@ -232,8 +232,8 @@ def test_a_digit_too_many_grades_no_answer(tmp_path: Path, page: Page) -> None:
         page.keyboard.type("j4")
 
         expect(page.locator('#question[data-query="2"]')).to_be_attached()
-        found = [(event["field"], event["new"]) for event in server.events()]
-        assert found == [("verdict", "3"), ("quality", "4")]
+        result = [(event["field"], event["new"]) for event in server.events()]
+        assert result == [("verdict", "3"), ("quality", "4")]
 
 
 def test_the_question_stays_in_sight_on_a_phone_and_grades_are_as_large_as_a_thumb(
@@ -263,8 +263,8 @@ def test_grades_are_given_in_one_file_and_come_back(tmp_path: Path, open_tab: Op
     instance = tmp_path / "instance"
     run_id = fill(instance, *collection(3, 2))
     file = tmp_path / "rate.html"
-    done = relevansi(instance, "export", run_id, "--format", "html", "-o", file)
-    assert done.returncode == 0, done.stderr
+    process = relevansi(instance, "export", run_id, "--format", "html", "-o", file)
+    assert process.returncode == 0, process.stderr
     page = open_tab(accept_downloads=True, bypass_csp=True)  # which axe needs
     page.goto(file.as_uri())
     page.fill("#rater", "Sari")
@@ -280,11 +280,11 @@ def test_grades_are_given_in_one_file_and_come_back(tmp_path: Path, open_tab: Op
     back = tmp_path / "back.json"
     waiting.value.save_as(back)
 
-    told: dict[str, Any] = json.loads(back.read_text("utf-8"))
-    given = [result["relevance"] for query in told["queries"] for result in query["results"]]
+    decoded: dict[str, Any] = json.loads(back.read_text("utf-8"))
+    given = [result["relevance"] for query in decoded["queries"] for result in query["results"]]
     assert given == [3, 2, 0, "unsure"]
-    done = relevansi(instance, "import", back)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = relevansi(instance, "import", back)
+    assert process.returncode == 0, process.stdout + process.stderr
     with closing(Server(instance).database()) as connection:
         stored = [verdict for _, title, verdict in connection.execute(LATEST) if title]
     assert sorted(stored) == ["0", "2", "3", "unsure"]
@@ -302,10 +302,10 @@ def test_the_pages_of_documents_are_for_everybody(
         if name == "report":
             page.goto(f"{server.url}/runs/import")
             files = [*collection(4, 2), ("qrels.txt", b"q1 0 d1x0 2\nq2 0 d2x0 0\n")]
-            sent: list[FilePayload] = [
+            body: list[FilePayload] = [
                 {"name": one, "mimeType": "text/plain", "buffer": data} for one, data in files
             ]
-            page.set_input_files("#files", sent)
+            page.set_input_files("#files", body)
             expect(page.locator(".report")).to_be_visible()
         assert GRADED.words[3] in page.content() or name in {"report", "formats", "run"}
         page.locator("main summary").evaluate_all("all => all.forEach(one => one.click())")

@@ -56,9 +56,9 @@ def _chatbot(folder: Path) -> Iterator[str]:
     bot = subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, encoding="utf-8")
     try:
         assert bot.stdout is not None
-        found = re.search(r"http://\S+?(?=[\s,]|$)", bot.stdout.readline())
-        assert found is not None
-        yield found[0]
+        matches = re.search(r"http://\S+?(?=[\s,]|$)", bot.stdout.readline())
+        assert matches is not None
+        yield matches[0]
     finally:
         bot.terminate()
         bot.communicate(timeout=30)
@@ -72,9 +72,9 @@ def _collect(server: Server, address: str, method: str, folder: Path) -> str:
     )
     assert done.returncode == 0, done.stderr
     listed = document(relevansi(server.instance, "runs", "--json"))["runs"]
-    (found,) = [run for run in listed if run["search_method"] == method]
-    assert (found["queries"], found["failed"]) == (30, 0)
-    identity: str = found["id"]
+    (result,) = [run for run in listed if run["search_method"] == method]
+    assert (result["queries"], result["failed"]) == (30, 0)
+    identity: str = result["id"]
     return identity
 
 
@@ -138,14 +138,14 @@ def _rate_own(page: Page) -> None:
 
 def _report_phase_3(server: Server, owner: Person) -> None:
     """Five participants and their usability in the JSON, the summary and the page."""
-    found = document(relevansi(server.instance, "compare", "--phase", "3", "--format", "json"))
-    assert (found["counts"]["participants"], found["counts"]["questions"]) == (5, 10)
+    printed = document(relevansi(server.instance, "compare", "--phase", "3", "--format", "json"))
+    assert (printed["counts"]["participants"], printed["counts"]["questions"]) == (5, 10)
     # Fours on the odd statements, twos on the even ones: (5 x 3 + 5 x 3) x 2.5.
-    assert (found["usability"]["n"], found["usability"]["mean"]) == (5, 75.0)
+    assert (printed["usability"]["n"], printed["usability"]["mean"]) == (5, 75.0)
     summary = relevansi(server.instance, "compare", "--phase", "3")
     assert summary.returncode == 0, summary.stderr
     page = owner.get("/study/participants/")
-    for person in found["participants"]:
+    for person in printed["participants"]:
         assert person["usability"]["score"] == 75.0
         assert person["participant"] in page
     for said in (summary.stdout, page):

@@ -85,12 +85,18 @@ class Rated:
     def rules(self) -> dict[str, tuple[Verdicts, dict[Answer, float]]]:
         """The judgments in force under each rule: verdicts by thing, quality by answer."""
         alone = {
-            f"rater {one.name}": (one.verdicts(), {a: float(g) for a, g in one.grades().items()})
-            for one in self.typists
+            f"rater {typist.name}": (
+                typist.verdicts(),
+                {a: float(g) for a, g in typist.grades().items()},
+            )
+            for typist in self.typists
         }
-        grades = [one.grades() for one in self.typists]
-        merged = {answer: middle([own[answer] for own in grades]) for answer in grades[0]}
-        return {**alone, "majority": (majority([one.verdicts() for one in self.typists]), merged)}
+        grades = [typist.grades() for typist in self.typists]
+        merged = {answer: middle([grade[answer] for grade in grades]) for answer in grades[0]}
+        return {
+            **alone,
+            "majority": (majority([typist.verdicts() for typist in self.typists]), merged),
+        }
 
     def each(self) -> Iterator[tuple[str, list[Answer], str, Verdicts, Mapping[Answer, float]]]:
         """Every run under every rule: its address, its answers, the rule and what it says."""
@@ -132,8 +138,8 @@ def _rated_by_all(
 
 def _imported(server: Server) -> Iterator[str]:
     for path, llm in zip(files(), LLMS, strict=True):
-        found = document(relevansi(server.instance, "import", path, "--llm", llm, "--json"))
-        yield found["runs"][0]["id"]
+        printed = document(relevansi(server.instance, "import", path, "--llm", llm, "--json"))
+        yield printed["runs"][0]["id"]
 
 
 def _rate(typists: Sequence[Typist]) -> None:
@@ -162,19 +168,19 @@ def test_every_distinct_thing_is_asked_of_each_rater_once(rated: Rated) -> None:
     And the quality of every answer, of empty ones and of the failed call too. Every changed one
     that is still open says the earlier verdict, however fast one types.
     """
-    things, answers = rated.sample.things, rated.sample.answers
-    changed = sum(bool(thing.version) for thing in things)
+    items, answers = rated.sample.things, rated.sample.answers
+    changed = sum(bool(item.version) for item in items)
     assert changed
     for typist in rated.typists:
         first = [key.about for key in typist.keys if not key.again]
-        assert len(first) == len(set(first)) == len(things) + len(answers), typist.name
-        assert set(first) == things | set(answers)
+        assert len(first) == len(set(first)) == len(items) + len(answers), typist.name
+        assert set(first) == items | set(answers)
         assert len(typist.remarked) == changed
 
 
 def test_the_study_says_what_pooling_saved(rated: Rated) -> None:
     cards = sum(len(answer.things) for answer in rated.sample.answers)
-    distinct = sum(1 for thing in rated.sample.things if thing.identity)
+    distinct = sum(1 for item in rated.sample.things if item.identity)
     assert distinct < cards
     page = rated.get("/study/standing")
     assert f"{cards} cards shown, {distinct} to judge." in page
@@ -197,8 +203,8 @@ def test_every_key_is_one_event_in_the_order_of_typing(rated: Rated) -> None:
 def test_figures_are_those_of_what_was_typed(rated: Rated) -> None:
     """Per answer and per run, for each rater and for the majority."""
     for address, answers, rule, said, grades in rated.each():
-        found = json.loads(rated.get(f"{address}/metrics.json?rule={quote(rule)}"))
-        for row, answer in zip(found["queries"], answers, strict=True):
+        decoded = json.loads(rated.get(f"{address}/metrics.json?rule={quote(rule)}"))
+        for row, answer in zip(decoded["queries"], answers, strict=True):
             own = figures(answer, said)
             place = (rule, address, answer.question)
             assert row["complete"] == own.complete, place
@@ -207,7 +213,7 @@ def test_figures_are_those_of_what_was_typed(rated: Rated) -> None:
             assert row["mrr"] == to_four(own.reciprocal_rank), place
             assert row["success"] == own.success, place
             assert row["response_quality"] == grades.get(answer), place
-        values = {name: figure["value"] for name, figure in found["figures"].items()}
+        values = {name: figure["value"] for name, figure in decoded["figures"].items()}
         for name, value in run_figures(answers, said, grades).items():
             assert values[name] == to_four(value), (rule, address, name)
 
@@ -229,22 +235,22 @@ def test_the_rated_csv_says_the_same_to_four_decimals(rated: Rated) -> None:
 def test_the_command_line_exports_what_the_page_does(rated: Rated) -> None:
     for run_id, rule in zip(rated.run_ids, ("--rater=Ani", "--rule=majority", ""), strict=True):
         asked = ["export", run_id, *([rule] if rule else [])]
-        done = relevansi(rated.server.instance, *asked)
+        process = relevansi(rated.server.instance, *asked)
         name = "rater Ani" if rule == "--rater=Ani" else "majority"
         page = rated.get(f"/runs/{run_id}/export.csv?rule={quote(name)}")
-        assert (done.stdout, done.returncode) == (page, 0), done.stderr
+        assert (process.stdout, process.returncode) == (page, 0), process.stderr
 
 
 def test_verdicts_come_out_at_every_rank_where_their_property_stands(rated: Rated) -> None:
     """In the JSON and in the long CSV, with the grades and the outcomes of empty lists."""
     for address, answers, rule, said, grades in rated.each():
-        found = json.loads(rated.get(f"{address}/export.json?rule={quote(rule)}"))
+        decoded = json.loads(rated.get(f"{address}/export.json?rule={quote(rule)}"))
         text = rated.get(f"{address}/judgments.csv?rule={quote(rule)}")
         lines = iter(csv.DictReader(io.StringIO(text)))
-        for query, answer in zip(found["queries"], answers, strict=True):
-            wanted = [said.get(thing) for thing in answer.things]
-            assert [_said(result["relevance"]) for result in query["results"]] == wanted, rule
-            assert [next(lines)["relevance"] or None for _ in wanted] == wanted, rule
+        for query, answer in zip(decoded["queries"], answers, strict=True):
+            expected = [said.get(item) for item in answer.things]
+            assert [_said(result["relevance"]) for result in query["results"]] == expected, rule
+            assert [next(lines)["relevance"] or None for _ in expected] == expected, rule
             assert query["quality"] == grades.get(answer), rule
             outcome = said.get(answer.empty) if answer.empty else None
             assert query["empty_outcome"] == outcome
@@ -258,58 +264,58 @@ def test_ir_measures_finds_the_same_reciprocal_ranks_in_the_trec_files(rated: Ra
         qrels, run = (
             rated.get(f"{address}/{name}.txt?rule={quote(rule)}") for name in ("qrels", "run")
         )
-        found = ir_measures.iter_calc(
+        result = ir_measures.iter_calc(
             [RR],
             list(ir_measures.read_trec_qrels(qrels)),  # type: ignore[no-untyped-call]
             list(ir_measures.read_trec_run(run)),  # type: ignore[no-untyped-call]
         )
-        measured = {int(one.query_id): one.value for one in found}
+        measured = {int(one.query_id): one.value for one in result}
         for answer in answers:
             own = figures(answer, said)
             if answer.question in measured and own.complete:
                 assert measured[answer.question] == near(own.reciprocal_rank), (rule, answer)
-        decided = [a for a in answers if any(said.get(thing) in {"1", "0"} for thing in a.things)]
+        decided = [a for a in answers if any(said.get(item) in {"1", "0"} for item in a.things)]
         assert set(measured) == {answer.question for answer in decided}
 
 
 def test_agreement_is_what_other_tools_find_in_what_was_typed(rated: Rated) -> None:
     """Alpha by krippendorff, kappas by scikit-learn, the rest by irrCAC."""
-    found = json.loads(rated.get("/agreement.json"))
+    decoded = json.loads(rated.get("/agreement.json"))
     for kind, labels, scale in KINDS:
         said = [typist.labels(kind) for typist in rated.typists]
         table = [[own[about] for own in said] for about in said[0]]
-        _expect_agreement(found[kind], table, labels, scale)
+        _expect_agreement(decoded[kind], table, labels, scale)
 
 
 def test_agreement_in_a_category_is_that_of_its_cards(rated: Rated) -> None:
-    found = json.loads(rated.get("/agreement.json"))["cards"]["categories"]
+    result = json.loads(rated.get("/agreement.json"))["cards"]["categories"]
     category = {answer.question: answer.category for answer in rated.sample.answers}
     said = [typist.labels("cards") for typist in rated.typists]
-    assert set(found) == set(category.values())
-    for name, own in found.items():
-        things = [thing for thing in said[0] if category[thing.question] == name]
-        table = [[one[thing] for one in said] for thing in things]
+    assert set(result) == set(category.values())
+    for name, own in result.items():
+        items = [item for item in said[0] if category[item.question] == name]
+        table = [[one[item] for one in said] for item in items]
         assert own["n_items"] == len(table)
         assert own["krippendorff_alpha"]["value"] == near(krippendorff(table, "nominal")), name
 
 
 def test_raters_agree_with_themselves_as_they_typed(rated: Rated) -> None:
     """Hidden repeats: two questions in forty, whole, and never the verdict that counts."""
-    found = json.loads(rated.get("/agreement.json"))["repeats"]
+    result = json.loads(rated.get("/agreement.json"))["repeats"]
     for typist in rated.typists:
         assert len({_unit(key.about) for key in typist.keys if key.again}) == REPEATED
         for kind, first, second in typist.twice():
             pairs = [(first[about], second[about]) for about in second]
             same = [one == other for one, other in pairs if None not in (one, other)]
-            (own,) = (one for one in found if (one["rater"], one["kind"]) == (typist.name, kind))
+            (own,) = (one for one in result if (one["rater"], one["kind"]) == (typist.name, kind))
             assert (own["asked"], own["answered"]) == (len(pairs), len(pairs)), kind
             assert own["raw"]["n"] == len(same), kind
             assert own["raw"]["value"] == near(sum(same) / len(same)), kind
 
 
 def test_the_check_says_equal(rated: Rated) -> None:
-    done = relevansi(rated.server.instance, "check")
-    assert (done.returncode, done.stdout[:5]) == (0, "Equal"), done.stdout
+    process = relevansi(rated.server.instance, "check")
+    assert (process.returncode, process.stdout[:5]) == (0, "Equal"), process.stdout
 
 
 def test_no_byte_a_blind_rater_receives_names_a_run(rated: Rated) -> None:
@@ -321,10 +327,10 @@ def test_no_byte_a_blind_rater_receives_names_a_run(rated: Rated) -> None:
         assert name.encode() in received
         assert THANKS.encode() in received
         assert b"\r\nContent-Encoding:" not in received
-        found = [
+        result = [
             received[max(0, at.start() - 80) : at.end() + 40] for at in told.finditer(received)
         ]
-        assert found == [], (name, len(found))
+        assert result == [], (name, len(result))
 
 
 def _expect_agreement(

@@ -41,10 +41,10 @@ def _instance(tmp_path: Path) -> Path:
 
 
 def test_json_holds_every_breakdown(instance: Path) -> None:
-    found = document(relevansi(instance, "agreement", "--format", "json"))
+    printed = document(relevansi(instance, "agreement", "--format", "json"))
 
-    assert list(found) == ["raters", "interval", "cards", "empty_lists", "quality", "repeats"]
-    cards = found["cards"]
+    assert list(printed) == ["raters", "interval", "cards", "empty_lists", "quality", "repeats"]
+    cards = printed["cards"]
     assert set(cards["overall"]) == FIGURES
     assert set(cards["overall"]["raw"]) == FIGURE
     # a: 3 of 3 pairs alike, b and d 1 of 1, c 0 of 1: (1 + 1 + 0 + 1) / 4.
@@ -57,22 +57,22 @@ def test_json_holds_every_breakdown(instance: Path) -> None:
     assert (cards["n_items"], cards["n_shared"]) == (4, 4)
     assert [one["n_items"] for one in cards["categories"].values()] == [4]
     assert [one["n_items"] for one in cards["over_time"]] == [4]
-    assert found["empty_lists"]["overall"]["raw"] == {
+    assert printed["empty_lists"]["overall"]["raw"] == {
         "value": None,
         "n": 0,
         "lower": None,
         "upper": None,
         "why_undefined": "no_shared_item",
     }
-    assert found["quality"]["cannot_tell"] is None
-    assert found["repeats"] == []
+    assert printed["quality"]["cannot_tell"] is None
+    assert printed["repeats"] == []
 
 
 def test_the_tables_say_why_a_figure_is_missing(instance: Path, tmp_path: Path) -> None:
-    done = relevansi(instance, "agreement", "-o", tmp_path / "agreement.txt")
+    process = relevansi(instance, "agreement", "-o", tmp_path / "agreement.txt")
     text = " ".join((tmp_path / "agreement.txt").read_text("utf-8").split())
 
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (process.returncode, process.stdout) == (0, "")
     assert "Ani – Budi" in text
     assert "0.75" in text
     assert "This figure is for exactly two raters." in text
@@ -96,9 +96,9 @@ QUESTIONS = Path(__file__).parents[3] / "seeds/questions.json"
 def judged(folder: Path, *words: str, titles: str = "ab") -> Path:
     """A folder with one question's answer and a verdict by hand on each of its cards."""
     folder.mkdir(parents=True)
-    found = pair(folder.name, *words, titles=titles)
-    (folder / "results.json").write_bytes(found.run_file)
-    (folder / "manual_input.json").write_bytes(found.manual_file)
+    result = pair(folder.name, *words, titles=titles)
+    (folder / "results.json").write_bytes(result.run_file)
+    (folder / "manual_input.json").write_bytes(result.manual_file)
     return folder
 
 
@@ -135,17 +135,17 @@ def test_the_folder_one_stands_in_has_its_name(
 
 def test_a_table_is_printed_for_people(tmp_path: Path) -> None:
     folders = judged(tmp_path / "hybrid", "pass"), judged(tmp_path / "[b]api", "fail")
-    done = relevansi(tmp_path, "conflicts", *folders)
+    process = relevansi(tmp_path, "conflicts", *folders)
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [word for word in ("slug:a", "[b]api") if word not in done.stdout] == []
+    assert (process.returncode, process.stderr) == (0, "")
+    assert [word for word in ("slug:a", "[b]api") if word not in process.stdout] == []
 
 
 def test_runs_of_the_study_are_compared_where_no_folder_is_named(tmp_path: Path) -> None:
     demo.restored(tmp_path).rename(tmp_path / "relevansi.sqlite")
-    done = relevansi(tmp_path, "conflicts", "--format", "json")
+    process = relevansi(tmp_path, "conflicts", "--format", "json")
 
-    assert document(done)["favours"] == {
+    assert document(process)["favours"] == {
         "Hybrid · openai": 5,
         "Vector Only · openai": 3,
         "API Only · openai": 0,
@@ -154,20 +154,20 @@ def test_runs_of_the_study_are_compared_where_no_folder_is_named(tmp_path: Path)
 
 def test_a_study_without_decisions_asks_for_folders(tmp_path: Path) -> None:
     relevansi(tmp_path, "import", QUESTIONS)
-    done = relevansi(tmp_path, "conflicts")
+    process = relevansi(tmp_path, "conflicts")
 
-    assert done.returncode == 1
-    assert "Name folders" in done.stderr
+    assert process.returncode == 1
+    assert "Name folders" in process.stderr
 
 
 def test_a_run_that_says_both_is_named_beside_the_document(tmp_path: Path) -> None:
     both = judged(tmp_path / "both", "pass", "fail", titles="aa")
     other = judged(tmp_path / "other", "fail")
-    done = relevansi(tmp_path, "conflicts", both, other, "--format", "json")
+    process = relevansi(tmp_path, "conflicts", both, other, "--format", "json")
 
-    assert document(done)["pairs_judged_more_than_once"] == 0
-    assert "both passes and fails" in done.stderr
-    assert "slug:a" in done.stderr
+    assert document(process)["pairs_judged_more_than_once"] == 0
+    assert "both passes and fails" in process.stderr
+    assert "slug:a" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -187,9 +187,9 @@ def test_a_bad_folder_takes_one_clear_line(
         (bad / file).unlink()
     else:
         (bad / file).write_text(holds, "utf-8")
-    done = relevansi(tmp_path, "conflicts", good, bad, "--format", "json")
+    process = relevansi(tmp_path, "conflicts", good, bad, "--format", "json")
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert words in done.stderr
-    assert "bad" in done.stderr
+    assert (process.returncode, process.stdout) == (1, "")
+    assert len(process.stderr.splitlines()) == 1
+    assert words in process.stderr
+    assert "bad" in process.stderr

@@ -30,16 +30,16 @@ def test_nothing_is_overwritten_without_being_told(instance: Path, tmp_path: Pat
     saved = relevansi(instance, "backup", file)
     again = relevansi(instance, "backup", file)
     back = relevansi(instance, "restore", file)
-    told = relevansi(instance, "restore", file, "--replace")
+    process = relevansi(instance, "restore", file, "--replace")
 
-    assert (saved.returncode, told.returncode) == (0, 0)
+    assert (saved.returncode, process.returncode) == (0, 0)
     assert "2 runs, 2 raters" in saved.stdout
-    assert "2 runs, 2 raters" in told.stdout
+    assert "2 runs, 2 raters" in process.stdout
     assert again.returncode == back.returncode == 1
     assert "--replace" in again.stderr
     assert "--replace" in back.stderr
     (kept,) = instance.glob("relevansi.before-restore-*.sqlite")
-    assert str(kept) in told.stdout
+    assert str(kept) in process.stdout
 
 
 def test_a_backup_goes_through_a_pipe(instance: Path, tmp_path: Path) -> None:
@@ -60,11 +60,11 @@ def test_a_backup_goes_through_a_pipe(instance: Path, tmp_path: Path) -> None:
 def test_what_is_no_backup_takes_one_line(instance: Path, tmp_path: Path) -> None:
     file = tmp_path / "photo.jpg"
     file.write_bytes(b"\xff\xd8")
-    done = relevansi(instance, "restore", file, "--replace", language="id")
+    process = relevansi(instance, "restore", file, "--replace", language="id")
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert "photo.jpg" in done.stderr
+    assert (process.returncode, process.stdout) == (1, "")
+    assert len(process.stderr.splitlines()) == 1
+    assert "photo.jpg" in process.stderr
 
 
 def test_where_nothing_is_there_is_nothing_to_back_up_or_move(tmp_path: Path) -> None:
@@ -81,11 +81,11 @@ def test_where_nothing_is_there_is_nothing_to_back_up_or_move(tmp_path: Path) ->
 
 def test_a_move_says_what_it_moved_and_what_to_set(instance: Path, tmp_path: Path) -> None:
     url = sqlite_url(tmp_path / "other.sqlite")
-    done = relevansi(instance, "move", url)
+    process = relevansi(instance, "move", url)
 
-    assert done.returncode == 0, done.stderr
-    assert "judgments" in done.stdout
-    assert f"RELEVANSI_DATABASE_URL={url}" in done.stdout
+    assert process.returncode == 0, process.stderr
+    assert "judgments" in process.stdout
+    assert f"RELEVANSI_DATABASE_URL={url}" in process.stdout
     again = relevansi(instance, "move", url)
     assert again.returncode == 1
     assert "not empty" in again.stderr
@@ -99,12 +99,12 @@ def test_a_move_prints_the_address_to_set_as_it_was_typed(
     there = postgres.url.set(drivername="postgresql", database="moved", password="kata+sandi")
     typed = there.render_as_string(hide_password=False)
 
-    done = relevansi(instance, "move", typed)
+    process = relevansi(instance, "move", typed)
 
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith(f"RELEVANSI_DATABASE_URL={typed}\n")
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.endswith(f"RELEVANSI_DATABASE_URL={typed}\n")
     assert ":kata" in typed
-    assert (done.stdout + done.stderr).count("kata") == 1
+    assert (process.stdout + process.stderr).count("kata") == 1
 
 
 def test_a_move_names_the_server_that_still_uses_the_old_database(
@@ -131,17 +131,17 @@ def test_a_restore_names_the_server_that_uses_the_database(
         with closing(sqlite3.connect(database)) as open_elsewhere:
             open_elsewhere.execute("SELECT count(*) FROM runs").fetchall()
             refused = relevansi(instance, "restore", file, "--replace")
-        done = relevansi(instance, "restore", file, "--replace")
+        process = relevansi(instance, "restore", file, "--replace")
 
-    assert (refused.returncode, done.returncode) == (1, 0)
+    assert (refused.returncode, process.returncode) == (1, 0)
     assert f"{database} is in use by Relevansi at {here}. Stop the server first." in refused.stderr
-    assert f"Relevansi at {here} ran during the restore" in done.stderr
+    assert f"Relevansi at {here} ran during the restore" in process.stderr
 
 
 @pytest.mark.parametrize("url", ["nowhere", "mysql://host/x", "sqlite://", "sqlite:///{here}"])
 def test_a_wrong_address_is_refused(instance: Path, url: str) -> None:
     here = (instance / "relevansi.sqlite").as_posix()
-    done = relevansi(instance, "move", url.format(here=here))
+    process = relevansi(instance, "move", url.format(here=here))
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "DATABASE-URL" in done.stderr
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "DATABASE-URL" in process.stderr

@@ -19,15 +19,15 @@ def test_a_catalogue_is_imported_counted_searched_and_replaced(tmp_path: Path) -
     file = tmp_path / "listings.json"
     file.write_text(json.dumps(LISTINGS), "utf-8")
     imported = document(relevansi(tmp_path, "catalogue", "import", file, "--json"))
-    found = document(
+    printed = document(
         relevansi(tmp_path, "catalogue", "search", "rum", "--price-to", "1000000000", "--json")
     )
     file.write_text(json.dumps(LISTINGS[1:]), "utf-8")
     removed = relevansi(tmp_path, "catalogue", "import", file, "--replace")
 
     assert (imported["kind"], imported["added"], imported["total"]) == ("property", 2, 2)
-    assert [item["slug"] for item in found["items"]] == ["a"]
-    assert (found["count"], found["total"], found["is_imported"]) == (1, 2, True)
+    assert [item["slug"] for item in printed["items"]] == ["a"]
+    assert (printed["count"], printed["total"], printed["is_imported"]) == (1, 2, True)
     assert "1 removed" in removed.stdout
     shown = document(relevansi(tmp_path, "catalogue", "show", "--json"))
     assert shown == {"total": 1, "imported": 1}
@@ -51,8 +51,8 @@ def test_the_whole_collection_that_comes_with_runs_is_offered(
     names = ("corpus.jsonl", "queries.jsonl", "runs/lsa.run")
     files = [SEEDS / "documents" / name for name in names]
 
-    done = relevansi(tmp_path, "import", *files, *(["--catalogue"] if wanted else []))
+    process = relevansi(tmp_path, "import", *files, *(["--catalogue"] if wanted else []))
 
-    shown = document(relevansi(tmp_path, "catalogue", "show", "--json"))
-    assert shown["imported"] == (300 if wanted else 0)
-    assert ("relevansi catalogue import corpus.jsonl" in done.stderr) is not wanted
+    printed = document(relevansi(tmp_path, "catalogue", "show", "--json"))
+    assert printed["imported"] == (300 if wanted else 0)
+    assert ("relevansi catalogue import corpus.jsonl" in process.stderr) is not wanted

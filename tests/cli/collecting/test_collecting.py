@@ -54,14 +54,14 @@ def test_collect_writes_the_file_and_imports_it(tmp_path: Path, questions: Path)
         arguments = collect_arguments(bot, tmp_path, questions)
         alone = relevansi(tmp_path, *arguments, "--no-import", "--resume")
         assert document(relevansi(tmp_path, "runs", "--json"))["runs"] == []
-        done = relevansi(tmp_path, *arguments, "--resume", language="id")
+        process = relevansi(tmp_path, *arguments, "--resume", language="id")
 
     assert (alone.returncode, len(bot.asked)) == (0, 3)
     assert "a new collection begins" in alone.stderr
     assert "Question 2: The chatbot refused the question (422): too long" in alone.stderr
-    assert done.returncode == 0, done.stderr
-    assert "3 pertanyaan ditanyakan, 1 gagal" in done.stdout
-    assert FILE.search(done.stdout)
+    assert process.returncode == 0, process.stderr
+    assert "3 pertanyaan ditanyakan, 1 gagal" in process.stdout
+    assert FILE.search(process.stdout)
     (run,) = document(relevansi(tmp_path, "runs", "--json"))["runs"]
     assert (run["search_method"], run["llm"], run["queries"], run["cards"]) == (
         "hybrid", "gpt-4o-mini", 3, 2,
@@ -72,7 +72,7 @@ def test_collect_writes_the_file_and_imports_it(tmp_path: Path, questions: Path)
 
 def test_a_chatbot_that_answers_nothing_ends_with_1(tmp_path: Path, questions: Path) -> None:
     with serving(status(500, {"detail": "no index"})) as bot:
-        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions))
+        process = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions))
 
         kept = relevansi(
             tmp_path / "kept",
@@ -85,9 +85,9 @@ def test_a_chatbot_that_answers_nothing_ends_with_1(tmp_path: Path, questions: P
     assert kept.returncode == 1
     assert kept.stderr.splitlines()[-1] == "relevansi: The chatbot answered none of the questions."
     assert results(tmp_path / "kept")[0]["tries"] == 3
-    assert done.returncode == 1
+    assert process.returncode == 1
     assert len(bot.asked) == 12  # three tries each
-    assert done.stderr.splitlines()[-1] == (
+    assert process.stderr.splitlines()[-1] == (
         "relevansi: The chatbot answered none of the questions, so nothing is kept. Such a run "
         "is kept with --keep-unanswered."
     )
@@ -100,25 +100,25 @@ def test_a_chatbot_below_api_v1_is_found_and_its_address_is_told(
 ) -> None:
     with serving(below("/api/v1/chat", good)) as bot:
         arguments = collect_arguments(bot, tmp_path, questions)
-        done = relevansi(tmp_path, *arguments)
+        process = relevansi(tmp_path, *arguments)
         again = relevansi(tmp_path, *arguments, "--resume")
 
-    assert done.returncode == 0, done.stderr
-    found = bot.address.replace("/chat", "/api/v1/chat")
-    assert f"The chatbot is at {found}; nothing is at {bot.address}." in done.stderr
+    assert process.returncode == 0, process.stderr
+    result = bot.address.replace("/chat", "/api/v1/chat")
+    assert f"The chatbot is at {result}; nothing is at {bot.address}." in process.stderr
     assert bot.paths == ["/chat", *["/api/v1/chat"] * 3]
     assert "finished already" in again.stderr
     file = tmp_path / "hasil" / "hybrid" / "test_results_latest.json"
-    assert json.loads(file.read_text("utf-8"))["endpoint"] == found
+    assert json.loads(file.read_text("utf-8"))["endpoint"] == result
 
 
 def test_both_addresses_that_were_tried_are_named(tmp_path: Path, questions: Path) -> None:
     with serving(status(404, {"detail": "Not Found"})) as bot:
-        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), "--limit", "1")
+        process = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), "--limit", "1")
 
-    assert done.returncode == 1
+    assert process.returncode == 1
     other = bot.address.replace("/chat", "/api/v1/chat")
-    assert f"is neither at {bot.address} nor at {other} (404): Not Found." in done.stderr
+    assert f"is neither at {bot.address} nor at {other} (404): Not Found." in process.stderr
     assert bot.paths == ["/chat", "/api/v1/chat"]
 
 
@@ -139,16 +139,16 @@ def test_an_interruption_leaves_a_file_that_resume_goes_on_with(
         assert bot.waiting.wait(60)
         os.kill(running.pid, signal.SIGINT)
         _, told = running.communicate(timeout=60)
-        done = relevansi(tmp_path, *arguments, "--resume")
+        process = relevansi(tmp_path, *arguments, "--resume")
 
     assert running.returncode == 1
     assert "Interrupted after 1 of 3 questions" in told
     assert "Traceback" not in told
-    assert done.returncode == 0, done.stderr
-    assert [asked["message"] for asked in bot.asked] == [
+    assert process.returncode == 0, process.stderr
+    assert [question["message"] for question in bot.asked] == [
         "Rumah 1?", "Rumah 2?", "Rumah 2?", "Rumah 3?",
     ]  # fmt: skip
-    assert len({asked["session_id"] for asked in bot.asked}) == 1
+    assert len({question["session_id"] for question in bot.asked}) == 1
     assert [answer["success"] for answer in results(tmp_path)] == [True, True, True]
 
 
@@ -167,18 +167,18 @@ def test_a_part_of_the_questions_is_asked_and_the_earlier_turns_it_lacks_are_nam
     path.write_text(json.dumps(listed), "utf-8")
     with serving(good) as bot:
         arguments = collect_arguments(bot, tmp_path, path)
-        whole = relevansi(tmp_path, *arguments, "--from", "2")
+        process = relevansi(tmp_path, *arguments, "--from", "2")
         part = relevansi(tmp_path, *arguments, "--from", "3", "--to", "4")
         again = relevansi(tmp_path, *arguments, "--from", "3", "--to", "4", "--resume")
 
-    assert "depends" not in whole.stderr
+    assert "depends" not in process.stderr
     assert [line for line in part.stderr.splitlines() if "depends" in line] == [
         "relevansi: Question 3 depends on earlier turns that are not asked: 2.",
         "relevansi: Question 4 depends on earlier turns that are not asked: 2.",
     ]
     assert "2 questions asked, 0 failed" in part.stdout
     assert "finished already" in again.stderr
-    assert [asked["message"] for asked in bot.asked[4:]] == ["C?", "D?"]
+    assert [question["message"] for question in bot.asked[4:]] == ["C?", "D?"]
 
 
 @pytest.mark.parametrize(
@@ -201,11 +201,11 @@ def test_what_cannot_be_collected_is_said_in_one_line(
     mapping.write_text('{"send": {"q": "halo"}, "read": {"text": "a"}}', "utf-8")
     named = [word.replace("{peta}", str(mapping)) for word in changed]
     with serving(good) as bot:
-        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), *named)
+        process = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), *named)
 
-    assert done.returncode == code
-    assert words in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert process.returncode == code
+    assert words in process.stderr
+    assert len(process.stderr.splitlines()) == 1
     assert bot.asked == []
     assert not (tmp_path / "hasil").exists()
 
@@ -221,7 +221,7 @@ def test_the_demo_chatbot_answers_what_collect_asks(tmp_path: Path, questions: P
     try:
         assert running.stdout is not None
         address = running.stdout.readline().split()[-1]
-        done = relevansi(
+        process = relevansi(
             tmp_path, "collect", "--endpoint", address, "--method", "api_only", "--llm", "demo",
             "--questions", questions, "-o", tmp_path / "hasil",
         )  # fmt: skip
@@ -229,6 +229,6 @@ def test_the_demo_chatbot_answers_what_collect_asks(tmp_path: Path, questions: P
         os.kill(running.pid, signal.SIGINT)
         _, told = running.communicate(timeout=60)
 
-    assert done.returncode == 0, done.stderr
-    assert "API Only (api_only), demo: imported, 3 questions" in done.stdout
+    assert process.returncode == 0, process.stderr
+    assert "API Only (api_only), demo: imported, 3 questions" in process.stdout
     assert "Traceback" not in told

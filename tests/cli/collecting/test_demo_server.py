@@ -24,15 +24,15 @@ def _chat() -> Client:
 def test_an_answer_has_the_keys_of_the_contract(chat: Client) -> None:
     body = {"message": "rumah di johor", "session_id": "s1", "user_id": "u", "method": "api_only"}
     answer = chat.post("/chat", json=body)
-    said: Any = answer.json
+    json: Any = answer.json
 
     assert answer.status_code == 200
     assert answer.content_type == "application/json; charset=utf-8"
-    assert list(said) == ["response", "properties", "session_id", "metadata"]
-    assert said["session_id"] == "s1"
-    assert set(said["metadata"]) == {"total_found", "returned", "method_used", "has_more"}
+    assert list(json) == ["response", "properties", "session_id", "metadata"]
+    assert json["session_id"] == "s1"
+    assert set(json["metadata"]) == {"total_found", "returned", "method_used", "has_more"}
     keys = {"id", "title", "price", "price_formatted", "location", "city", "url"}
-    assert keys <= set(said["properties"][0])
+    assert keys <= set(json["properties"][0])
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_an_answer_has_the_keys_of_the_contract(chat: Client) -> None:
 )
 def test_bad_input_is_422_and_says_where(chat: Client, body: Any, status: int) -> None:
     answer = chat.post("/chat", json=body)
-    said: Any = answer.json
+    json: Any = answer.json
 
     assert answer.status_code == status
-    assert status != 422 or said["detail"][0]["msg"]
+    assert status != 422 or json["detail"][0]["msg"]
 
 
 def test_what_is_no_question_is_told(chat: Client) -> None:

@@ -26,14 +26,14 @@ def _instance(tmp_path: Path) -> Path:
             read = run(query(1, card(slug)), method=method)
             run_id = store(session, study, read).id
             events.judge(session, owner, run_id, 1, 1, Relevance(verdict), click(slug))
-        other = run(query(1, card("c"), text="Quite another"), method="other")
-        store(session, study, other)
+        process = run(query(1, card("c"), text="Quite another"), method="other")
+        store(session, study, process)
     return tmp_path
 
 
 def runs(instance: Path) -> dict[str, str]:
-    found = document(relevansi(instance, "runs", "--json"))["runs"]
-    return {entry["search_method"]: entry["id"] for entry in found}
+    result = document(relevansi(instance, "runs", "--json"))["runs"]
+    return {entry["search_method"]: entry["id"] for entry in result}
 
 
 def test_the_same_runs_by_name_give_the_same_figures(instance: Path) -> None:
@@ -45,18 +45,20 @@ def test_the_same_runs_by_name_give_the_same_figures(instance: Path) -> None:
 
     assert by_name.stdout == by_phase.stdout
     assert json.loads(by_name.stdout)["differences"]
-    done = relevansi(instance, "compare", "--runs", ids["api"], ids["other"])
-    assert done.returncode == 1
-    assert "different questions: api: Question 1; other: Quite another" in done.stderr
+    process = relevansi(instance, "compare", "--runs", ids["api"], ids["other"])
+    assert process.returncode == 1
+    assert "different questions: api: Question 1; other: Quite another" in process.stderr
 
 
 def test_nothing_is_drawn_so_there_is_no_seed_to_choose(instance: Path) -> None:
-    done = relevansi(instance, "compare", "--phase", "1")
+    process = relevansi(instance, "compare", "--phase", "1")
 
-    assert done.stdout.startswith("My study · Phase 1: search methods compared\n\n# No answer yet")
+    assert process.stdout.startswith(
+        "My study · Phase 1: search methods compared\n\n# No answer yet"
+    )
     # P@5 of api 1/1, of hybrid 0/1.
-    assert re.search(r"\| Precision@5 \| 1\.00 n = 1 \| 0\.00 n = 1 \|", done.stdout)
-    assert "seed" not in done.stdout.lower()
+    assert re.search(r"\| Precision@5 \| 1\.00 n = 1 \| 0\.00 n = 1 \|", process.stdout)
+    assert "seed" not in process.stdout.lower()
     assert relevansi(instance, "compare", "--phase", "1", "--seed", "7").returncode == 2
 
 
@@ -73,11 +75,11 @@ def test_nothing_is_drawn_so_there_is_no_seed_to_choose(instance: Path) -> None:
 def test_what_cannot_be_compared_is_said_in_one_line(
     instance: Path, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
-    done = relevansi(instance, "compare", *arguments)
+    process = relevansi(instance, "compare", *arguments)
 
-    assert (done.returncode, done.stdout) == (code, "")
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert (process.returncode, process.stdout) == (code, "")
+    assert said in process.stderr
+    assert len(process.stderr.splitlines()) == 1
 
 
 @pytest.fixture(name="two")
@@ -93,19 +95,19 @@ def test_rated_files_are_compared_by_question_with_their_folders_names(
     tmp_path: Path, two: tuple[Path, Path]
 ) -> None:
     """P@5 .8 .6 .4 against .4 .2 .4: mean difference .8/3, two wins, a tie; p = 2 of 4 signs."""
-    said = document(relevansi(tmp_path / "i", "compare", "--input", *two, "--format", "json"))
+    printed = document(relevansi(tmp_path / "i", "compare", "--input", *two, "--format", "json"))
 
-    assert [run["name"] for run in said["runs"]] == ["Hybrid", "API Only"]
-    precision = said["differences"][0]
+    assert [run["name"] for run in printed["runs"]] == ["Hybrid", "API Only"]
+    precision = printed["differences"][0]
     assert precision["mean"] == pytest.approx(4 / 15)
     assert (precision["wins"], precision["ties"], precision["losses"]) == (2, 1, 0)
     assert (precision["n"], precision["p"], precision["exact"]) == (3, 0.5, True)
-    assert said["runs"][0]["figures"]["mrr"]["value"] == pytest.approx(5 / 6)
-    assert said["runs"][0]["categories"]["lokasi"]["mean_precision_at_5"]["n"] == 3
-    assert said["study"] is None
-    assert said["files"] == list(map(str, two))
-    assert "another K" in said["unsaid"][0]
-    assert {line["change"] for line in said["stability"]["lines"]} == {
+    assert printed["runs"][0]["figures"]["mrr"]["value"] == pytest.approx(5 / 6)
+    assert printed["runs"][0]["categories"]["lokasi"]["mean_precision_at_5"]["n"] == 3
+    assert printed["study"] is None
+    assert printed["files"] == list(map(str, two))
+    assert "another K" in printed["unsaid"][0]
+    assert {line["change"] for line in printed["stability"]["lines"]} == {
         "question left out", "empty lists"
     }  # fmt: skip
 
@@ -116,9 +118,9 @@ def test_rated_files_make_the_report_of_a_phase_in_every_format_in_one_call(
     formats = ("--format", "markdown", "--format", "latex", "--output", "html")
     call = ("compare", "--phase", "1", "--input", *two, "--names", "Hybrid, API", *formats)
 
-    done = relevansi(tmp_path / "i", *call, "-o", tmp_path / "reports")
+    process = relevansi(tmp_path / "i", *call, "-o", tmp_path / "reports")
 
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (process.returncode, process.stdout) == (0, "")
     written = sorted(path.suffix for path in (tmp_path / "reports").glob("phase1_comparison_*"))
     assert written == [".html", ".md", ".tex"]
     (markdown,) = (tmp_path / "reports").glob("*.md")
@@ -134,10 +136,10 @@ def test_a_figure_that_the_counts_leave_open_is_named_with_its_question(
 ) -> None:
     open_one = rated(tmp_path, "5,4,1,,,,,4,", "8,4,1,,,,,3,", "5,2,2,,,,,2,", name="vector.csv")
 
-    done = relevansi(tmp_path / "i", "compare", "--input", two[0], open_one)
+    process = relevansi(tmp_path / "i", "compare", "--input", two[0], open_one)
 
-    assert "The counts of vector leave Precision@5 open for question 2" in done.stdout
-    assert "vector.csv, line 3: the counts leave precision_at_5 open" in done.stderr
+    assert "The counts of vector leave Precision@5 open for question 2" in process.stdout
+    assert "vector.csv, line 3: the counts leave precision_at_5 open" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -157,10 +159,10 @@ def test_a_comparison_of_files_that_cannot_be_made_says_why(
 ) -> None:
     said = (argument.format(*two) for argument in arguments)
 
-    done = relevansi(tmp_path / "i", "compare", *said)
+    process = relevansi(tmp_path / "i", "compare", *said)
 
-    assert done.returncode in {1, 2}
-    assert told in done.stderr
+    assert process.returncode in {1, 2}
+    assert told in process.stderr
 
 
 def test_output_is_a_format_and_any_other_word_a_file(

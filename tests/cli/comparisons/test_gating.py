@@ -96,10 +96,10 @@ def test_the_exit_code_says_what_came_of_the_run(
 ) -> None:
     """0, 1 and 3; and a new run is not in the study afterwards."""
     file, form = tmp_path / f"{name}.jsonl", ("--format", "json")
-    said = relevansi(tmp_path, "gate", file, "--baseline", baseline, *form, *further)
+    process = relevansi(tmp_path, "gate", file, "--baseline", baseline, *form, *further)
 
-    assert said.returncode == code, said.stdout + said.stderr
-    report = json.loads(said.stdout)
+    assert process.returncode == code, process.stdout + process.stderr
+    report = json.loads(process.stdout)
     assert EXIT_CODES[report["outcome"]] == report["exit_code"] == code
     assert report["run"] == (baseline if name == "base" else None)
     assert len(document(relevansi(tmp_path, "runs", "--json"))["runs"]) == 1
@@ -110,9 +110,9 @@ def test_a_gate_does_not_wait_for_another_program_that_writes(
 ) -> None:
     with closing(sqlite3.connect(tmp_path / "relevansi.sqlite", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        said = relevansi(tmp_path, "gate", tmp_path / "good.jsonl", "--baseline", baseline)
+        process = relevansi(tmp_path, "gate", tmp_path / "good.jsonl", "--baseline", baseline)
 
-    assert said.returncode == 0, said.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def test_the_first_line_says_why_and_what_is_left_out(tmp_path: Path, baseline: str) -> None:
@@ -120,8 +120,8 @@ def test_the_first_line_says_why_and_what_is_left_out(tmp_path: Path, baseline: 
 
     def first_line(name: str, *further: str) -> str:
         file, form = tmp_path / f"{name}.jsonl", ("--format", "markdown")
-        said = relevansi(tmp_path, "gate", file, "--baseline", baseline, *form, *further)
-        return said.stdout.splitlines()[0]
+        process = relevansi(tmp_path, "gate", file, "--baseline", baseline, *form, *further)
+        return process.stdout.splitlines()[0]
 
     assert "partly 0.6000" in first_line("partly", "--figures", "P@5")
     assert "without 5 of 8 questions" in first_line("best", "--allow-missing")
@@ -133,15 +133,17 @@ def test_what_is_not_judged_is_listed_and_with_ask_put_before_raters(
 ) -> None:
     """The table names each result; the run that is kept waits for as many verdicts."""
     file = tmp_path / "new.jsonl"
-    said = relevansi(tmp_path, "gate", file, "--baseline", baseline)
-    assert said.returncode == 3
-    assert all(f"{question}-new" in said.stdout for question in QUESTIONS)
+    process = relevansi(tmp_path, "gate", file, "--baseline", baseline)
+    assert process.returncode == 3
+    assert all(f"{question}-new" in process.stdout for question in QUESTIONS)
 
-    said = relevansi(tmp_path, "gate", file, "--baseline", baseline, "--ask", "--method", "new one")
+    process = relevansi(
+        tmp_path, "gate", file, "--baseline", baseline, "--ask", "--method", "new one"
+    )
 
-    assert said.returncode == 3
-    found = document(relevansi(tmp_path, "runs", "--json"))["runs"]
-    assert {one["search_method"]: one["open_judgments"] for one in found} == {
+    assert process.returncode == 3
+    result = document(relevansi(tmp_path, "runs", "--json"))["runs"]
+    assert {one["search_method"]: one["open_judgments"] for one in result} == {
         "base": 0,
         "new one": 8,
     }
@@ -167,12 +169,12 @@ def test_what_is_asked_amiss_is_said_in_one_line(
 ) -> None:
     """Usage has the code 2, every other failure 1; a secret in an address is not repeated."""
     file = tmp_path / "good.jsonl"
-    done = relevansi(tmp_path, "gate", file, "--baseline", baseline, *arguments)
+    process = relevansi(tmp_path, "gate", file, "--baseline", baseline, *arguments)
 
-    assert (done.returncode, done.stdout) == (code, "")
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert "hunter2" not in done.stderr
+    assert (process.returncode, process.stdout) == (code, "")
+    assert said in process.stderr
+    assert len(process.stderr.splitlines()) == 1
+    assert "hunter2" not in process.stderr
 
 
 @pytest.fixture
@@ -197,9 +199,11 @@ def test_a_server_is_asked_the_same_and_its_report_printed(tmp_path: Path, basel
     with serving(status(503, {"title": "Busy"}), raw(report)) as server:
         url = server.address.removesuffix("/chat")
         further = ("--ask", "--depth", "7", "--min-judged", "0", "--strict", "--figures", "P@5,RR")
-        there = relevansi(tmp_path / "none", *asked, *further, "--url", url)
+        process = relevansi(tmp_path / "none", *asked, *further, "--url", url)
 
-    assert (there.returncode, there.stdout) == (here.returncode, here.stdout) == (1, here.stdout)
+    assert (
+        (process.returncode, process.stdout) == (here.returncode, here.stdout) == (1, here.stdout)
+    )
     assert server.paths == ["/api/v1/gates"] * 2
     assert server.headers[1]["Authorization"] == "Bearer the-token"
     body = server.asked[1]
@@ -224,10 +228,12 @@ def test_a_relevansi_that_serves_the_study_says_the_same(tmp_path: Path, baselin
         to = ("--url", address.removesuffix("/api/v1"), "--format", "json")
         refused = relevansi(elsewhere, *asked, *to)
         with mock.patch("tests.cli.relevansi.environment", return_value=known):
-            there = relevansi(elsewhere, *asked, *to)
+            process = relevansi(elsewhere, *asked, *to)
     app.extensions["database"].close()
 
-    assert (there.returncode, there.stdout) == (here.returncode, here.stdout) == (1, here.stdout)
+    assert (
+        (process.returncode, process.stdout) == (here.returncode, here.stdout) == (1, here.stdout)
+    )
     assert (refused.returncode, "(401)" in refused.stderr) == (1, True)
 
 
@@ -237,13 +243,13 @@ def test_the_rule_of_a_graded_study_is_named_as_its_verdicts_are_merged(tmp_path
     graded = tmp_path / "grades.jsonl"
     graded.write_text("".join(f"{json.dumps(g)}\n" for g in grades), "utf-8")
     relevansi(tmp_path, "study", "--scale", "0-2")
-    found = document(relevansi(tmp_path, "import", run, graded, "--json"))
+    printed = document(relevansi(tmp_path, "import", run, graded, "--json"))
 
-    asked = ("gate", run, "--baseline", found["runs"][0]["id"], "--rule", "majority")
-    said = relevansi(tmp_path, *asked)
+    asked = ("gate", run, "--baseline", printed["runs"][0]["id"], "--rule", "majority")
+    process = relevansi(tmp_path, *asked)
 
-    assert said.returncode == 0
-    assert "Rule: Median of all raters" in " ".join(said.stdout.split())
+    assert process.returncode == 0
+    assert "Rule: Median of all raters" in " ".join(process.stdout.split())
 
 
 PROBLEM = {"title": "The token is not known", "status": 401, "detail": "Make another."}
@@ -266,11 +272,11 @@ def test_a_server_that_refuses_is_a_failure_in_one_line(
     """What the server says why is passed on, and what to do about a token."""
     with serving(answer) as server:
         asked = ("gate", tmp_path / "bad.jsonl", "--baseline", baseline)
-        done = relevansi(tmp_path, *asked, "--url", server.address.removesuffix("/chat"))
+        process = relevansi(tmp_path, *asked, "--url", server.address.removesuffix("/chat"))
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert (process.returncode, process.stdout) == (1, "")
+    assert said in process.stderr
+    assert len(process.stderr.splitlines()) == 1
 
 
 GH = """
@@ -328,10 +334,10 @@ def test_the_example_workflow_works(tmp_path: Path, baseline: str) -> None:
         for step in steps:
             if code == 0 or step.get("if") == "always()":
                 call = ["bash", "-e", "-o", "pipefail", "-c", step["run"].replace("P@5=0.4", floor)]
-                done = subprocess.run(
+                process = subprocess.run(
                     call, cwd=tmp_path, env=known, capture_output=True, check=False
                 )
-                code = code or done.returncode
+                code = code or process.returncode
         [others, ours] = json.loads((tmp_path / "comments.json").read_text("utf-8"))
         assert others == "somebody's"
         return code, ours.splitlines()[1]

@@ -73,13 +73,14 @@ def test_every_question_is_asked_once_and_scored_without_further_options(
     """Scores 100, 100 and 0: the last output stands in a code fence."""
     fenced = f"```json\n{GOOD}\n```\n"
     with serving(says(GOOD), says(GOOD), says(fenced)) as bot:
-        done = answer(tmp_path, bot, questions, "--model", "kecil-7b", "--max-tokens", "256")
+        process = answer(tmp_path, bot, questions, "--model", "kecil-7b", "--max-tokens", "256")
 
-    assert done.returncode == 0, done.stderr
-    assert "3 of 3 questions answered" in done.stdout
-    assert [(one["model"], one["temperature"], one["max_tokens"]) for one in bot.asked] == [
-        ("kecil-7b", 0, 256)
-    ] * 3
+    assert process.returncode == 0, process.stderr
+    assert "3 of 3 questions answered" in process.stdout
+    assert [
+        (question["model"], question["temperature"], question["max_tokens"])
+        for question in bot.asked
+    ] == [("kecil-7b", 0, 256)] * 3
     (message,) = bot.asked[1]["messages"]
     assert message["content"].endswith("Question:\n\nApa 2?\n")
     assert f"[source_path: a.md]\n{CONTEXT['text']}\n" in message["content"]
@@ -99,11 +100,11 @@ def test_every_question_is_asked_once_and_scored_without_further_options(
         tmp_path, "score", "json-v2", "--questions", questions,
         "--outputs", tmp_path / "out.jsonl", "--format", "json",
     )  # fmt: skip
-    found = document(scored)
+    printed = document(scored)
     assert scored.stderr == ""
-    assert found["summary"]["eval_score_avg"] == pytest.approx(200 / 3)
-    assert found["reasons"] == {"code_fence": 1}
-    assert found["provenance"] == {
+    assert printed["summary"]["eval_score_avg"] == pytest.approx(200 / 3)
+    assert printed["reasons"] == {"code_fence": 1}
+    assert printed["provenance"] == {
         "prompt_sha256": json_answering.prompt_digest(),
         "prompt_version": json_answering.PROMPT_VERSION,
         "index_version": f"contexts of {head['eval_set_version']}",
@@ -118,10 +119,10 @@ def test_what_failed_or_was_cut_off_is_asked_again_and_nothing_else(
 ) -> None:
     refused = status(422, {"detail": "too long"})
     with serving(says(GOOD), refused, says(GOOD), says("later")) as bot:
-        done = answer(tmp_path, bot, questions, "--model", "m")
-        assert done.returncode == 1
-        assert "Question 2: The chatbot refused the question (422): too long" in done.stderr
-        assert "1 questions have no answer; --resume asks them again." in done.stderr
+        process = answer(tmp_path, bot, questions, "--model", "m")
+        assert process.returncode == 1
+        assert "Question 2: The chatbot refused the question (422): too long" in process.stderr
+        assert "1 questions have no answer; --resume asks them again." in process.stderr
 
         with (tmp_path / "out.jsonl").open("ab") as file:
             file.write(b'{"id": "2", "outp')  # a crash in the middle of a line
@@ -145,10 +146,12 @@ def test_five_failures_in_a_row_end_the_asking(tmp_path: Path) -> None:
     questions = tmp_path / "q.json"
     questions.write_text(json.dumps([QUESTIONS[0] | {"id": n} for n in range(9)]), "utf-8")
     with serving(status(401, {"error": {"message": "no key"}})) as bot:
-        done = answer(tmp_path, bot, questions, "--model", "m")
+        process = answer(tmp_path, bot, questions, "--model", "m")
 
-    assert (done.returncode, len(bot.asked)) == (1, 5)
-    assert "Ended after several failed calls in a row; 9 questions have no answer." in done.stderr
+    assert (process.returncode, len(bot.asked)) == (1, 5)
+    assert (
+        "Ended after several failed calls in a row; 9 questions have no answer." in process.stderr
+    )
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -158,9 +161,9 @@ def test_without_a_model_the_one_that_answers_is_named(tmp_path: Path, questions
     assert silent.returncode == 1
     assert "The endpoint does not say which model answered. Name it with --model." in silent.stderr
     with serving(says(GOOD, model="kecil-7b-0601")) as bot:
-        done = answer(tmp_path, bot, questions, "--registry-model-id", "models/7")
+        process = answer(tmp_path, bot, questions, "--registry-model-id", "models/7")
 
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert "model" not in bot.asked[0]
     head = written(tmp_path)[0]
     assert (head["model_id"], head["registry_model_id"]) == ("kecil-7b-0601", "models/7")
@@ -201,16 +204,16 @@ def test_contexts_of_a_retriever_reach_the_model_and_the_score(
     monkeypatch.setattr("tests.cli.relevansi.PASSED_ON", (*PASSED_ON, *keys))
     monkeypatch.setenv(keys[0], "of the model")
     monkeypatch.setenv(keys[1], "of the retriever")
-    busy, found = status(503, {"error": "busy"}), {"context": [FOUND], "index_version": 7}
-    gave = (busy, status(200, found), gives(index_version="7"), status(200, found))
+    busy, result = status(503, {"error": "busy"}), {"context": [FOUND], "index_version": 7}
+    gave = (busy, status(200, result), gives(index_version="7"), status(200, result))
     with serving(says(FROM_B)) as bot, serving(*gave) as retriever:
-        done = answer(tmp_path, bot, questions, "--model", "m", "--retriever", retriever.address)
+        process = answer(tmp_path, bot, questions, "--model", "m", "--retriever", retriever.address)
 
-    assert done.returncode == 0, done.stderr
-    assert "1 question has no contexts" in done.stderr
+    assert process.returncode == 0, process.stderr
+    assert "1 question has no contexts" in process.stderr
     assert retriever.asked[1:] == [{"id": str(n), "question": f"Apa {n}?"} for n in (1, 2, 3)]
-    assert {one["Authorization"] for one in retriever.headers} == {"Bearer of the retriever"}
-    assert {one["Authorization"] for one in bot.headers} == {"Bearer of the model"}
+    assert {header["Authorization"] for header in retriever.headers} == {"Bearer of the retriever"}
+    assert {header["Authorization"] for header in bot.headers} == {"Bearer of the model"}
     assert "[source_path: b.md]\nAda dari pengambil.\n" in bot.asked[0]["messages"][0]["content"]
     assert "a.md" not in str(bot.asked)
     head, *rows = written(tmp_path)
@@ -222,7 +225,7 @@ def test_contexts_of_a_retriever_reach_the_model_and_the_score(
         "--outputs", tmp_path / "out.jsonl", "--format", "json",
     )  # fmt: skip
     assert scored.stderr == ""
-    assert [one["grounding"] for one in document(scored)["items"]] == [1, 0, 1]
+    assert [header["grounding"] for header in document(scored)["items"]] == [1, 0, 1]
     assert document(scored)["provenance"]["index_version"] == "7"
 
 
@@ -242,10 +245,10 @@ def test_contexts_that_cannot_be_used_are_told_and_no_model_is_asked(
 ) -> None:
     with serving(says(GOOD)) as bot, serving(status(200, said)) as retriever:
         options = ("--model", "m", "--index-version", "1", "--retriever", retriever.address)
-        done = answer(tmp_path, bot, questions, *options)
+        process = answer(tmp_path, bot, questions, *options)
 
-    assert (done.returncode, bot.asked) == (1, [])
-    assert f"Question 1: The retriever's answer cannot be used: {told}" in done.stderr
+    assert (process.returncode, bot.asked) == (1, [])
+    assert f"Question 1: The retriever's answer cannot be used: {told}" in process.stderr
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -265,19 +268,19 @@ def test_answers_of_one_file_come_from_one_retriever_and_one_index(
         without = answer(*ask, "--resume")
 
     assert (other.returncode, again.returncode, without.returncode) == (1, 1, 1)
-    for done in (other, again):
-        assert "The retriever names its index B, not A" in done.stderr
+    for process in (other, again):
+        assert "The retriever names its index B, not A" in process.stderr
     assert f"was made with retriever {retriever.address}, not none" in without.stderr
     assert ([row["id"] for row in written(tmp_path)[1:]], len(bot.asked)) == (["1"], 1)
 
 
 def test_the_prompt_is_shown_with_its_hash_and_written_as_it_is(tmp_path: Path) -> None:
-    shown = relevansi(tmp_path, "answer", "json-v2", "--print-prompt")
+    process = relevansi(tmp_path, "answer", "json-v2", "--print-prompt")
     target = tmp_path / "prompt.md"
     relevansi(tmp_path, "answer", "json-v2", "--print-prompt", "-o", target)
 
-    assert f"prompt_sha256: {sha256(target.read_bytes()).hexdigest()}" in shown.stdout
-    assert target.read_text("utf-8") in shown.stdout
+    assert f"prompt_sha256: {sha256(target.read_bytes()).hexdigest()}" in process.stdout
+    assert target.read_text("utf-8") in process.stdout
 
 
 def test_another_prompt_needs_another_version() -> None:
@@ -329,26 +332,26 @@ def test_a_dev_set_is_named_by_the_hash_of_its_file(tmp_path: Path) -> None:
     """3 and 7 of 10 questions in a set of 5: 1.5 and 3.5, the first of them rounded up."""
     target = tmp_path / "dev5.json"
     command = ["eval-set", "make", str(questions(tmp_path)), "--n", "5", "--seed", "42"]
-    done = relevansi(tmp_path, *command, "-o", target)
+    process = relevansi(tmp_path, *command, "-o", target)
 
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == f"dev5@{sha1(target.read_bytes()).hexdigest()}"
-    drawn = [one["id"] for one in json.loads(target.read_text("utf-8"))]
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.strip() == f"dev5@{sha1(target.read_bytes()).hexdigest()}"
+    drawn = [load["id"] for load in json.loads(target.read_text("utf-8"))]
     assert drawn == sorted(drawn)
     assert [len([n for n in drawn if n <= 3]), len(drawn)] == [2, 5]
-    assert "rumah: 2" in done.stderr
+    assert "rumah: 2" in process.stderr
     again = relevansi(tmp_path, *command, "-o", tmp_path / "lagi.json")
-    assert again.stdout.partition("@")[2] == done.stdout.partition("@")[2]
+    assert again.stdout.partition("@")[2] == process.stdout.partition("@")[2]
     other = relevansi(tmp_path, *command[:-1], "7", "-o", tmp_path / "lain.json")
-    assert other.stdout.partition("@")[2] != done.stdout.partition("@")[2]
+    assert other.stdout.partition("@")[2] != process.stdout.partition("@")[2]
 
 
 def test_a_set_larger_than_the_file_is_refused_in_one_line(tmp_path: Path) -> None:
     target = tmp_path / "dev.json"
-    done = relevansi(
+    process = relevansi(
         tmp_path, "eval-set", "make", questions(tmp_path), "--n", "11", "-o", target, language="id"
     )
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "10 pertanyaan bisa dipakai; --n meminta 11." in done.stderr
+    assert (process.returncode, process.stdout) == (1, "")
+    assert "10 pertanyaan bisa dipakai; --n meminta 11." in process.stderr
     assert not target.exists()

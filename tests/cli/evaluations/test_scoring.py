@@ -77,10 +77,10 @@ def constraints(folder: Path, *options: str | Path, gold: object = GOLD) -> Any:
 
 def test_constraints_are_one_flat_object(tmp_path: Path) -> None:
     """Cards 1, 1/2, 0: mean 1/2, which meets the gold file's 0.5 and not 0.6."""
-    found = document(constraints(tmp_path, "--format", "json"))
+    printed = document(constraints(tmp_path, "--format", "json"))
 
-    assert (found["mean_cpr"], found["threshold_t"]) == (0.5, 0.5)
-    assert found["confusion_matrix"]["tp"] == 1
+    assert (printed["mean_cpr"], printed["threshold_t"]) == (0.5, 0.5)
+    assert printed["confusion_matrix"]["tp"] == 1
     strict = document(constraints(tmp_path, "--format", "json", "--threshold", "0.6"))
     assert strict["confusion_matrix"]["fn"] == 1
     left_out = document(constraints(tmp_path, "--format", "json", "--missing", "left-out"))
@@ -90,11 +90,11 @@ def test_constraints_are_one_flat_object(tmp_path: Path) -> None:
 def test_decisions_by_hand_move_the_figures_and_unknown_ones_are_told(tmp_path: Path) -> None:
     overrides = {"1": {"1": {"bedrooms": "pass"}, "9": {"price": "na"}}}
     manual = file(tmp_path, "m.json", {"constraint_overrides": overrides})
-    done = constraints(tmp_path, "--manual-input", manual)
+    process = constraints(tmp_path, "--manual-input", manual)
 
-    assert done.returncode == 0
-    assert "0.6667" in done.stdout
-    assert "m.json: constraint_overrides.1.9 is wrong" in done.stderr
+    assert process.returncode == 0
+    assert "0.6667" in process.stdout
+    assert "m.json: constraint_overrides.1.9 is wrong" in process.stderr
 
 
 @pytest.mark.parametrize("threshold", ["1.1", "-0.1", "x", "nan", "1/0", "1e999999999"])
@@ -105,16 +105,16 @@ def test_a_threshold_is_a_number_from_0_to_1(tmp_path: Path, threshold: str) -> 
 def test_answers_have_a_summary_and_items_and_bad_rows_are_told(tmp_path: Path) -> None:
     path = lines(tmp_path, ANSWERS[0], "{", {"id": 1}, ANSWERS[1])
     command: list[str | Path] = ["score", "answers", path, "--format", "json"]
-    done = relevansi(tmp_path, *command, "--embedder", "lexical")
-    found = document(done)
+    process = relevansi(tmp_path, *command, "--embedder", "lexical")
+    printed = document(process)
 
-    assert [tuple(item) for item in found["items"]] == [COLUMNS["answers"]] * 2
-    assert (found["embedder"], found["tau_sim"]) == ("lexical (TF-IDF)", 0.3)
-    summary = found["summary"]
+    assert [tuple(item) for item in printed["items"]] == [COLUMNS["answers"]] * 2
+    assert (printed["embedder"], printed["tau_sim"]) == ("lexical (TF-IDF)", 0.3)
+    summary = printed["summary"]
     assert (summary["avg_overlap"], summary["avg_total_tokens"], summary["avg_em"]) == (0.5, 100, 1)
-    assert found["left_out"] == 2
-    assert "rows.jsonl, line 2 " in done.stderr
-    assert "rows.jsonl: line 3, answer is missing" in done.stderr
+    assert printed["left_out"] == 2
+    assert "rows.jsonl, line 2 " in process.stderr
+    assert "rows.jsonl: line 3, answer is missing" in process.stderr
     kept = document(relevansi(tmp_path, *command, "--keep-citations", "--n", "1"))
     assert (kept["summary"]["avg_em"], kept["keep_citations"], kept["first_n"]) == (0, True, 1)
     assert kept["why_undefined"]["avg_overlap"] == "no_embedder"
@@ -123,19 +123,19 @@ def test_answers_have_a_summary_and_items_and_bad_rows_are_told(tmp_path: Path) 
 def test_items_as_csv_are_safe_to_open_and_written_where_it_is_said(tmp_path: Path) -> None:
     target = tmp_path / "scores.csv"
     command = ("score", "answers", lines(tmp_path, *ANSWERS), "--format", "csv", "-o", target)
-    done = relevansi(tmp_path, *command)
+    process = relevansi(tmp_path, *command)
     rows = list(csv.DictReader(io.StringIO(target.read_text("utf-8"))))
 
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (process.returncode, process.stdout) == (0, "")
     assert (rows[0]["overlap"], rows[1]["id"]) == ("", "'=1+1")
 
 
 @pytest.mark.parametrize("kind", ["answers", "chunks"])
 def test_a_file_without_one_row_that_can_be_scored_fails(tmp_path: Path, kind: str) -> None:
-    done = relevansi(tmp_path, "score", kind, lines(tmp_path, "no json"), "--format", "json")
+    process = relevansi(tmp_path, "score", kind, lines(tmp_path, "no json"), "--format", "json")
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "Not one row of rows.jsonl could be scored." in done.stderr
+    assert (process.returncode, process.stdout) == (1, "")
+    assert "Not one row of rows.jsonl could be scored." in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -149,20 +149,20 @@ def test_a_file_without_one_row_that_can_be_scored_fails(tmp_path: Path, kind: s
     ],
 )
 def test_wrong_usage_is_exit_code_2(tmp_path: Path, options: list[str]) -> None:
-    done = relevansi(tmp_path, "score", "answers", lines(tmp_path, *ANSWERS), *options)
+    process = relevansi(tmp_path, "score", "answers", lines(tmp_path, *ANSWERS), *options)
 
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (process.returncode, process.stdout) == (2, "")
 
 
 def test_an_endpoint_that_does_not_answer_ends_the_scoring_in_one_line(tmp_path: Path) -> None:
-    done = relevansi(
+    process = relevansi(
         tmp_path, "score", "answers", lines(tmp_path, *ANSWERS), "--format", "json",
         "--embedder", "http://127.0.0.1:9/v1", "--embedder-model", "tiny",
     )  # fmt: skip
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "http://127.0.0.1:9/v1/embeddings cannot be used" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert (process.returncode, process.stdout) == (1, "")
+    assert "http://127.0.0.1:9/v1/embeddings cannot be used" in process.stderr
+    assert len(process.stderr.splitlines()) == 1
 
 
 MAIN = [
@@ -176,14 +176,14 @@ APPENDIX = ["Avg EM", "Avg Prompt Tokens", "Avg Completion Tokens", "P95 Latency
 def test_the_appendix_stands_apart_from_the_main_table(tmp_path: Path, file_format: str) -> None:
     stated = {"temperature": 0, "token_target": 1000}
     path = lines(tmp_path, stated, ANSWERS[0], {**ANSWERS[1], "temperature": 0.5})
-    done = relevansi(tmp_path, "score", "answers", path, "--format", file_format)
-    found = " ".join(done.stdout.replace("\\allowbreak{}", "").replace("\\", "").split())
+    process = relevansi(tmp_path, "score", "answers", path, "--format", file_format)
+    result = " ".join(process.stdout.replace("\\allowbreak{}", "").replace("\\", "").split())
 
-    main = found.index(MAIN[-1])
-    assert [name for name in MAIN if name in found] == MAIN
-    assert [name for name in APPENDIX if name in found[main:]] == APPENDIX
-    assert "The file states temperature 0 - 0.5 (2 answers)." in found
-    assert "The file states token_target 1,000 (2 answers)." in found
+    main = result.index(MAIN[-1])
+    assert [name for name in MAIN if name in result] == MAIN
+    assert [name for name in APPENDIX if name in result[main:]] == APPENDIX
+    assert "The file states temperature 0 - 0.5 (2 answers)." in result
+    assert "The file states token_target 1,000 (2 answers)." in result
 
 
 def test_a_report_of_chunks_has_the_figures_by_their_names(tmp_path: Path) -> None:
@@ -202,23 +202,23 @@ def test_a_report_of_chunks_has_the_figures_by_their_names(tmp_path: Path) -> No
 
 
 def test_json_answers_carry_their_provenance(tmp_path: Path) -> None:
-    found = document(
+    printed = document(
         relevansi(tmp_path, "score", "json-v2", json_file(tmp_path, GOOD, "no"), "--format", "json")
     )
 
-    assert list(found["provenance"]) == list(PROVENANCE)
+    assert list(printed["provenance"]) == list(PROVENANCE)
     # "a" is not a keyword of three characters: no evidence; the score is 70 and 0.
-    assert found["summary"] == {
+    assert printed["summary"] == {
         "count": 2,
         "eval_score_avg": 35.0,
         "schema_pass_rate": 0.5,
         "gate_passed": False,
     }
-    assert found["reasons"] == {"not_json": 1}
-    assert tuple(found["items"][0]) == COLUMNS["json-v2"]
-    done = relevansi(tmp_path, "score", "json-v2", json_file(tmp_path, GOOD, model_id=""))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "missing: model_id." in done.stderr
+    assert printed["reasons"] == {"not_json": 1}
+    assert tuple(printed["items"][0]) == COLUMNS["json-v2"]
+    process = relevansi(tmp_path, "score", "json-v2", json_file(tmp_path, GOOD, model_id=""))
+    assert (process.returncode, process.stdout) == (1, "")
+    assert "missing: model_id." in process.stderr
 
 
 def test_a_report_of_json_answers_has_gate_fields_and_provenance(tmp_path: Path) -> None:
@@ -254,28 +254,28 @@ def test_the_gate_ends_with_1_when_it_is_asked_for(
     tmp_path: Path, options: list[str], code: int
 ) -> None:
     path = json_file(tmp_path, GOOD, "no")
-    done = relevansi(tmp_path, "score", "json-v2", path, "--format", "json", *options)
+    process = relevansi(tmp_path, "score", "json-v2", path, "--format", "json", *options)
 
-    assert done.returncode == code
-    assert json.loads(done.stdout)["summary"]["eval_score_avg"] == 35
-    assert ("The gate is not passed" in done.stderr) == bool(code)
+    assert process.returncode == code
+    assert json.loads(process.stdout)["summary"]["eval_score_avg"] == 35
+    assert ("The gate is not passed" in process.stderr) == bool(code)
 
 
 def test_questions_and_outputs_are_joined(tmp_path: Path) -> None:
     questions = [{"id": n, "expected": {"answer_example": EXAMPLE}} for n in (1, 2)]
     version = json_answers.eval_set_version("q", questions)
-    done = relevansi(
+    process = relevansi(
         tmp_path, "score", "json-v2", "--questions", file(tmp_path, "q.json", questions),
         "--outputs", lines(tmp_path, {"id": 1, "output": GOOD}), "--format", "csv",
         "--provenance", file(tmp_path, "p.json", PROVENANCE | {"eval_set_version": version}),
     )  # fmt: skip
-    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    rows = list(csv.DictReader(io.StringIO(process.stdout)))
 
     assert [(row["id"], row["reason"], row["score"]) for row in rows] == [
         ("1", "", "70"),
         ("2", "not_json", "0"),
     ]
-    assert "rows.jsonl has no output for this many questions: 1 (2)." in done.stderr
+    assert "rows.jsonl has no output for this many questions: 1 (2)." in process.stderr
 
 
 @pytest.mark.parametrize(

@@ -38,11 +38,11 @@ def test_a_run_is_written_as_json_and_a_workbook_of_the_cells_of_the_csv(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
 def test_an_export_onto_a_full_disk_says_so_in_one_line(tmp_path: Path, run_id: str) -> None:
-    done = relevansi(tmp_path, "export", run_id, "-o", "/dev/full")
+    process = relevansi(tmp_path, "export", run_id, "-o", "/dev/full")
 
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
-    assert "/dev/full: the disk is full" in done.stderr
+    assert process.returncode == 1
+    assert len(process.stderr.splitlines()) == 1
+    assert "/dev/full: the disk is full" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_a_missing_folder_is_said_of_the_path_that_was_asked_for(
         "backup": (path,),
         "move": (f"sqlite:///{path}",),
     }
-    done = relevansi(tmp_path, command, *where[command], language=language)
+    process = relevansi(tmp_path, command, *where[command], language=language)
 
     asked = path.parent if command == "move" else path
-    assert done.returncode == 1
-    assert f"{asked}: " in done.stderr
-    assert reason in done.stderr
+    assert process.returncode == 1
+    assert f"{asked}: " in process.stderr
+    assert reason in process.stderr
     assert not path.parent.exists()
-    assert done.stdout == ""
+    assert process.stdout == ""
 
 
 def test_a_dash_is_the_standard_output(tmp_path: Path, run_id: str) -> None:
@@ -115,21 +115,21 @@ def run_file(**top: Any) -> bytes:
 
 
 def entries() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(run_file())["results"]
-    return found
+    result: list[dict[str, Any]] = json.loads(run_file())["results"]
+    return result
 
 
 def imported(instance: Path, folder: Path, *files: bytes) -> list[str]:
     folder.mkdir(exist_ok=True)
     for number, data in enumerate(files):
         (folder / f"run{number}.json").write_bytes(data)
-    found = document(relevansi(instance, "import", folder, "--json"))
-    return [run["id"] for run in found["runs"]]
+    printed = document(relevansi(instance, "import", folder, "--json"))
+    return [run["id"] for run in printed["runs"]]
 
 
 def exported(instance: Path, folder: Path, *options: str) -> dict[str, bytes]:
-    done = relevansi(instance, "export-tree", folder, *options)
-    assert done.returncode == 0, done.stderr
+    process = relevansi(instance, "export-tree", folder, *options)
+    assert process.returncode == 0, process.stderr
     return contents(folder)
 
 
@@ -198,8 +198,8 @@ def test_what_is_read_back_from_the_tree_gives_the_same_tree(tmp_path: Path) -> 
     )
     imported(tmp_path / "i", tmp_path / "runs", *runs)
     files = exported(tmp_path / "i", tmp_path / "tree")
-    done = relevansi(tmp_path / "j", "import", tmp_path / "tree", "--json")
-    back = document(done)["runs"]
+    process = relevansi(tmp_path / "j", "import", tmp_path / "tree", "--json")
+    back = document(process)["runs"]
 
     assert [run["already_imported"] for run in back] == [False] * 3 + [True] * 3
     states = {"queries": 7, "cards": 4, "with_results": 2, "empty": 1, "failed": 1, "unreadable": 3}
@@ -214,11 +214,11 @@ def test_a_folder_with_other_files_of_these_names_is_left_as_it_is(tmp_path: Pat
     mine.parent.mkdir(parents=True)
     mine.write_text("mine", "utf-8")
     (mine.parent / "own_notes.txt").write_text("keep", "utf-8")
-    done = relevansi(tmp_path / "i", "export-tree", tmp_path / "tree")
+    process = relevansi(tmp_path / "i", "export-tree", tmp_path / "tree")
 
-    assert done.returncode == 1
-    assert "hybrid/test_results_latest.json" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert process.returncode == 1
+    assert "hybrid/test_results_latest.json" in process.stderr
+    assert len(process.stderr.splitlines()) == 1
     assert sorted(path.name for path in mine.parent.iterdir()) == [
         "own_notes.txt",
         "test_results_latest.json",
@@ -231,10 +231,10 @@ def test_a_folder_with_other_files_of_these_names_is_left_as_it_is(tmp_path: Pat
 
 
 def test_exporting_twice_writes_nothing_the_second_time(rated: Path) -> None:
-    done = relevansi(rated / "i", "export-tree", rated / "tree")
+    process = relevansi(rated / "i", "export-tree", rated / "tree")
 
     n_files = len(contents(rated / "tree"))
-    assert f"0 files written, 0 replaced, {n_files} there already" in done.stdout
+    assert f"0 files written, 0 replaced, {n_files} there already" in process.stdout
 
 
 def test_rated_csvs_of_a_tree_are_compared_and_never_taken_for_verdicts(
@@ -248,15 +248,15 @@ def test_rated_csvs_of_a_tree_are_compared_and_never_taken_for_verdicts(
     (lost,) = elsewhere["rated_files"]
     assert lost["run"] == elsewhere["runs"][0]["id"]
     assert not lost["rated_here"]
-    told = relevansi(tmp_path / "j", "import", rated / "tree").stdout
-    assert "no verdicts on cards" in told
+    stdout = relevansi(tmp_path / "j", "import", rated / "tree").stdout
+    assert "no verdicts on cards" in stdout
 
 
 def test_an_empty_study_has_no_tree(tmp_path: Path) -> None:
-    done = relevansi(tmp_path / "i", "export-tree", tmp_path / "tree")
+    process = relevansi(tmp_path / "i", "export-tree", tmp_path / "tree")
 
-    assert done.returncode == 1
-    assert "relevansi import" in done.stderr
+    assert process.returncode == 1
+    assert "relevansi import" in process.stderr
     assert not (tmp_path / "tree").exists()
 
 
@@ -284,9 +284,9 @@ def test_a_tree_onto_a_full_disk_leaves_what_was_there_and_no_new_folder(
     left = 0
     onto_old = relevansi(instance, "export-tree", old, "--replace")
 
-    for done in (onto_new, onto_old):
-        assert done.returncode == 1
-        assert "the disk is full" in done.stderr
+    for process in (onto_new, onto_old):
+        assert process.returncode == 1
+        assert "the disk is full" in process.stderr
     assert not new.parent.exists()
     assert contents(old) == before
 
@@ -325,22 +325,22 @@ def test_source_files_are_compared_with_what_was_recorded(tmp_path: Path, source
 
 
 def test_metrics_prints_the_figures_of_the_judgments(tmp_path: Path, run_id: str) -> None:
-    found = document(relevansi(tmp_path, "metrics", "--run", run_id, "--format", "json"))
+    printed = document(relevansi(tmp_path, "metrics", "--run", run_id, "--format", "json"))
 
-    first, n_lists = found["queries"][0], found["n_with_results"]
+    first, n_lists = printed["queries"][0], printed["n_with_results"]
     n = first["results_count"]
     assert first["mrr"] == 0.5
     assert first["precision_at_5"] == 1 / min(n, 5)
     assert first["overall_precision"] == 2 / n
-    assert found["figures"]["mrr"] == {
+    assert printed["figures"]["mrr"] == {
         "value": 0.5,
         "lower": 0.5 / n_lists,
         "upper": 1 - 0.5 / n_lists,
         "n": 1,
     }
-    shown = relevansi(tmp_path, "metrics", "--run", run_id).stdout
-    assert "Precision@5" in shown
-    assert f"{0.5 / n_lists:.4f}–{1 - 0.5 / n_lists:.4f}" in shown  # not yet a value
+    stdout = relevansi(tmp_path, "metrics", "--run", run_id).stdout
+    assert "Precision@5" in stdout
+    assert f"{0.5 / n_lists:.4f}–{1 - 0.5 / n_lists:.4f}" in stdout  # not yet a value
 
 
 @pytest.mark.parametrize("file_format", ["table", "json"])
@@ -349,10 +349,10 @@ def test_where_nothing_was_read_nothing_is_on_the_standard_output(
 ) -> None:
     path = tmp_path / "passwd"
     path.write_text("root:x:0:0:root:/root:/bin/bash\n", "utf-8")
-    done = relevansi(tmp_path / "i", "metrics", "--input", path, "--format", file_format)
+    process = relevansi(tmp_path / "i", "metrics", "--input", path, "--format", file_format)
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "passwd" in done.stderr
+    assert (process.returncode, process.stdout) == (1, "")
+    assert "passwd" in process.stderr
 
 
 def test_a_file_filled_in_by_hand_has_figures_and_says_which_it_lacks_and_why(
@@ -361,17 +361,17 @@ def test_a_file_filled_in_by_hand_has_figures_and_says_which_it_lacks_and_why(
     """P@5 4/5 of the first alone: of 8 with 4 relevant, 1 to 4 are among the first five."""
     path = rated(tmp_path, "5,4,1,,,,,4,", "8,4,1,,,,,3,", "0,,,,,,,0,no data exists")
 
-    done = relevansi(tmp_path / "i", "metrics", "--input", path, "--format", "json")
+    process = relevansi(tmp_path / "i", "metrics", "--input", path, "--format", "json")
 
-    found = document(done)
-    assert found["figures"]["mean_precision_at_5"]["value"] == 0.8
-    assert found["figures"]["mean_overall_precision"]["value"] == 0.65  # (4/5 + 4/8) / 2
-    assert found["undefined"][0] == {
+    printed = document(process)
+    assert printed["figures"]["mean_precision_at_5"]["value"] == 0.8
+    assert printed["figures"]["mean_overall_precision"]["value"] == 0.65  # (4/5 + 4/8) / 2
+    assert printed["undefined"][0] == {
         "figure": "precision_at_5",
         "why": "left_open",
         "query_ids": [2],
     }
-    assert "rated.csv, line 3" in done.stderr
+    assert "rated.csv, line 3" in process.stderr
     shown = " ".join(relevansi(tmp_path / "i", "metrics", "--input", path).stdout.split())
     assert "Precision@5 has no value for question 2: The counts in the file leave it open." in shown
     assert "MRR has no value for question 3: There are no results to measure." in shown
@@ -386,19 +386,19 @@ def test_without_a_file_the_newest_rated_csv_of_the_folder_is_taken_and_named(
     rated(tree / "hybrid", "5,5,1,,,,,4,", name="evaluation_rated_20260123.csv")
     rated(tree / "api_only", "5,2,1,,,,,4,", name="evaluation_rated_20260125.csv")
 
-    done = relevansi(tmp_path / "i", "metrics", "--format", "json")
+    process = relevansi(tmp_path / "i", "metrics", "--format", "json")
 
-    assert document(done)["figures"]["mean_precision_at_5"]["value"] == 0.4
-    assert "evaluation_rated_20260125.csv is the newest rated CSV here." in done.stderr
+    assert document(process)["figures"]["mean_precision_at_5"]["value"] == 0.4
+    assert "evaluation_rated_20260125.csv is the newest rated CSV here." in process.stderr
 
 
 def test_a_page_to_rate_on_takes_nobodys_verdicts(tmp_path: Path, run_id: str) -> None:
     refused = relevansi(tmp_path, "export", run_id, "--format", "html", "--rater", "x")
-    given = relevansi(tmp_path, "export", run_id, "--format", "html")
+    process = relevansi(tmp_path, "export", run_id, "--format", "html")
 
     assert refused.returncode == 2
-    assert given.stdout.startswith("<!doctype html>")
-    assert run_id not in given.stdout
+    assert process.stdout.startswith("<!doctype html>")
+    assert run_id not in process.stdout
 
 
 def test_judgments_of_documents_are_a_folder_or_a_zip_by_the_name_of_the_output(
@@ -406,13 +406,13 @@ def test_judgments_of_documents_are_a_folder_or_a_zip_by_the_name_of_the_output(
 ) -> None:
     seeds = Path(__file__).parents[3] / "seeds" / "documents"
     names = ("corpus.jsonl", "queries.jsonl", "runs/lsa.run", "ratings-dewi.csv")
-    done = relevansi(tmp_path, "import", *(seeds / name for name in names))
-    run = done.stdout.split()[0]
+    process = relevansi(tmp_path, "import", *(seeds / name for name in names))
+    run = process.stdout.split()[0]
     folder, packed = tmp_path / "beir", tmp_path / "beir.zip"
 
     for output in (folder, packed):
-        done = relevansi(tmp_path, "export", run, "--format", "beir", "-o", output)
-        assert done.returncode == 0, done.stderr
+        process = relevansi(tmp_path, "export", run, "--format", "beir", "-o", output)
+        assert process.returncode == 0, process.stderr
     again = relevansi(tmp_path, "export", run, "--format", "beir", "-o", folder)
     other = relevansi(tmp_path, "export", run, "--format", "qrels", "--index", "shop")
     named = relevansi(tmp_path, "export", run, "--format", "rank-eval", "--index", "shop")

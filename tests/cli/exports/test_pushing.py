@@ -64,16 +64,18 @@ class Phoenix:
 
     def take(self, handler: Handler, asked: Any) -> tuple[int, Any]:
         assert handler.path == "/v1/document_annotations?sync=true"
-        for one in asked["data"]:
-            span, position = one["span_id"], one["document_position"]
-            if one.get("identifier"):
+        for question in asked["data"]:
+            span, position = question["span_id"], question["document_position"]
+            if question.get("identifier"):
                 return 422, {"detail": "Non-empty identifier is not supported"}
             if span not in self.documents:
                 return 404, {"detail": f"Spans with IDs {span} do not exist."}
             if position >= self.documents[span]:
                 return 422, {"detail": f"{position} is out of bounds for span {span}"}
-        for one in asked["data"]:
-            self.stored[one["span_id"], one["document_position"], one["name"]] = one["result"]
+        for question in asked["data"]:
+            self.stored[question["span_id"], question["document_position"], question["name"]] = (
+                question["result"]
+            )
         return 200, {"data": [{"id": str(n)} for n, _ in enumerate(asked["data"])]}
 
     def __call__(self, handler: Handler, asked: Any) -> None:
@@ -108,8 +110,8 @@ class OpenSearch(Phoenix):
 def pushed(folder: Path, server: Bot, run: str, to: str, *further: str) -> tuple[int, str, str]:
     endpoint = server.address.removesuffix("/chat")
     arguments = ("push", "--to", to, "--endpoint", endpoint, "--run", run, *further)
-    done = relevansi(folder, *arguments)
-    return done.returncode, done.stdout, done.stderr
+    process = relevansi(folder, *arguments)
+    return process.returncode, process.stdout, process.stderr
 
 
 RESULTS = {("s1", 0): ("1", 1.0), ("s1", 1): ("0", 0.0), ("s2", 0): ("1", 1.0)}
@@ -132,7 +134,9 @@ def test_annotations_are_the_same_after_busy_servers_lost_answers_and_a_second_p
     assert (first[0], report["n_accepted"], report["refused"]) == (0, 3, [])
     assert (second[0], "3 accepted" in second[1]) == (0, True)
     assert server.headers[-1]["Authorization"] == "Bearer the-token"
-    assert {one["metadata"]["rater"] for one in server.asked[-1]["data"]} == {"adjudicated"}
+    assert {question["metadata"]["rater"] for question in server.asked[-1]["data"]} == {
+        "adjudicated"
+    }
 
 
 def test_only_what_a_server_cannot_place_is_refused(tmp_path: Path, judged: str) -> None:
@@ -223,10 +227,10 @@ def test_a_server_that_takes_nothing_is_a_failure(
 ) -> None:
     """With its own words, and without asking again for each judgment."""
     with serving(answer) as server:
-        done = pushed(tmp_path, server, judged, to)
+        process = pushed(tmp_path, server, judged, to)
 
-    assert (done[0], said in done[2]) == (code, True), done
-    assert len(done[2].splitlines()) == 1
+    assert (process[0], said in process[2]) == (code, True), process
+    assert len(process[2].splitlines()) == 1
     assert len(server.asked) <= 3
 
 
@@ -242,10 +246,12 @@ def test_an_address_that_cannot_be_used_is_said(
     tmp_path: Path, judged: str, endpoint: str, said: str
 ) -> None:
     """In one line, which does not repeat a password."""
-    done = relevansi(tmp_path, "push", "--to", "phoenix", "--endpoint", endpoint, "--run", judged)
+    process = relevansi(
+        tmp_path, "push", "--to", "phoenix", "--endpoint", endpoint, "--run", judged
+    )
 
-    assert (done.returncode, done.stdout, said in done.stderr) == (1, "", True)
-    assert "hunter2" not in done.stderr
+    assert (process.returncode, process.stdout, said in process.stderr) == (1, "", True)
+    assert "hunter2" not in process.stderr
 
 
 def test_what_cannot_be_pushed_is_said_before_anything_is_sent(tmp_path: Path, run: str) -> None:

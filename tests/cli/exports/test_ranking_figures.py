@@ -37,15 +37,15 @@ def _pair(tmp_path: Path) -> tuple[str, str]:
 def test_any_figure_is_computed_on_request(tmp_path: Path, pair: tuple[str, str]) -> None:
     asked = ("metrics", "--run", pair[0], *NAMES)
     for rule in ((), ("--rule", "majority"), ("--rule", "adjudicated")):
-        found = document(relevansi(tmp_path, *asked, *rule, "--format", "json"))
-        assert list(found["figures"]) == ["AP", "Judged@1000", "RBP(0.8)", "mrr"]
-        of_h1 = found["queries"][0]["figures"]
+        printed = document(relevansi(tmp_path, *asked, *rule, "--format", "json"))
+        assert list(printed["figures"]) == ["AP", "Judged@1000", "RBP(0.8)", "mrr"]
+        of_h1 = printed["queries"][0]["figures"]
         # b at rank 2 and c at rank 3, below what raters see: (1/2 + 2/3) / 2
         assert of_h1["AP"] == {"value": pytest.approx(7 / 12), "lower": None, "upper": None}
         assert of_h1["Judged@1000"]["value"] == 0.75
         # 0.2 x (0.8 + 0.64), and 0.2 x 0.512 for d, and 0.8^4 below
         assert of_h1["RBP(0.8)"] == {"value": 0.288, "lower": 0.288, "upper": 0.8}
-        assert found["queries"][1]["figures"]["AP"]["value"] is None
+        assert printed["queries"][1]["figures"]["AP"]["value"] is None
 
     lines = list(csv.reader(io.StringIO(relevansi(tmp_path, *asked, "--format", "csv").stdout)))
     assert ["", "AP", "0.5833", "", "", "1"] in lines
@@ -55,10 +55,10 @@ def test_any_figure_is_computed_on_request(tmp_path: Path, pair: tuple[str, str]
 
 def test_a_comparison_takes_them_too(tmp_path: Path, pair: tuple[str, str]) -> None:
     asked = ("compare", "--runs", *pair, *NAMES, "--format", "json")
-    found = document(relevansi(tmp_path, *asked))
+    printed = document(relevansi(tmp_path, *asked))
 
-    assert found["headline"] == ["AP", "RBP(0.8)", "mrr"]
-    (of_ap,) = (one for one in found["differences"] if one["figure"] == "AP")
+    assert printed["headline"] == ["AP", "RBP(0.8)", "mrr"]
+    (of_ap,) = (one for one in printed["differences"] if one["figure"] == "AP")
     # c and b first: 1 against 0.5833
     assert (of_ap["n"], of_ap["mean"]) == (1, pytest.approx(-5 / 12))
 
@@ -67,18 +67,18 @@ def test_a_comparison_takes_them_too(tmp_path: Path, pair: tuple[str, str]) -> N
 def test_an_unknown_name_is_refused_with_those_there_are(
     tmp_path: Path, pair: tuple[str, str], name: str
 ) -> None:
-    done = relevansi(tmp_path, "metrics", "--run", pair[0], "--figures", f"AP,{name}")
-    assert done.returncode == 1
-    assert name in done.stderr
-    assert "nDCG@k" in done.stderr
+    process = relevansi(tmp_path, "metrics", "--run", pair[0], "--figures", f"AP,{name}")
+    assert process.returncode == 1
+    assert name in process.stderr
+    assert "nDCG@k" in process.stderr
 
 
 @pytest.mark.parametrize("file_format", sorted({*exports.FORMATS} - {"phoenix", "rank-eval"}))
 def test_every_export_is_made(tmp_path: Path, pair: tuple[str, str], file_format: str) -> None:
     made = tmp_path / "made"
-    done = relevansi(tmp_path, "export", pair[0], "--format", file_format, "-o", made)
+    process = relevansi(tmp_path, "export", pair[0], "--format", file_format, "-o", made)
 
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     if file_format == "wide-csv":
         header, *lines = csv.reader(io.StringIO(made.read_text("utf-8")))
         assert [line[0] for line in lines] == ["h1", "h2"]
@@ -91,11 +91,11 @@ def test_a_rated_file_in_the_original_columns_is_found_equal(
     with study_in(tmp_path) as (session, study):
         report = reports.report(session, study, pair[0], reports.rule_of(session, study))
         data = rated_csv(replace(report, is_original=True))
-        found = rated_imports.compare(session, study, "rated.csv", data, [*pair])
+        comparison = rated_imports.compare(session, study, "rated.csv", data, [*pair])
 
-    assert (found.run_id, found.differing) == (pair[0], ())
+    assert (comparison.run_id, comparison.differing) == (pair[0], ())
 
 
 def test_a_rated_file_has_no_grades(tmp_path: Path) -> None:
-    done = relevansi(tmp_path, "metrics", "--input", rated(tmp_path), "--figures", "AP")
-    assert done.returncode == 2
+    process = relevansi(tmp_path, "metrics", "--input", rated(tmp_path), "--figures", "AP")
+    assert process.returncode == 2

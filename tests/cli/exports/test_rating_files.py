@@ -30,9 +30,9 @@ def _rated(tmp_path: Path) -> Path:
 def test_a_run_and_its_ratings_come_in_together_whatever_their_order(
     tmp_path: Path, rated: Path
 ) -> None:
-    found = document(relevansi(tmp_path / "i", "import", rated, HYBRID, "--json"))
+    printed = document(relevansi(tmp_path / "i", "import", rated, HYBRID, "--json"))
 
-    (run,), (said,) = found["runs"], found["ratings"]
+    (run,), (said,) = printed["runs"], printed["ratings"]
     assert (said["run"], said["rater"], said["rater_is_new"]) == (run["id"], "Ani", True)
     assert (said["verdicts"], said["qualities"], said["new_changes"]) == (2, 1, 3)
     assert relevansi(tmp_path / "i", "check").stdout.startswith("Equal")
@@ -88,20 +88,20 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_said(tmp_pa
 
 def test_a_refusal_says_in_json_what_would_change(tmp_path: Path, rated: Path) -> None:
     relevansi(tmp_path / "i", "import", HYBRID, rated)
-    done = relevansi(tmp_path / "i", "import", other_file(tmp_path), "--json")
+    process = relevansi(tmp_path / "i", "import", other_file(tmp_path), "--json")
 
-    assert done.returncode == 1
-    (said,) = json.loads(done.stdout)["ratings"]
+    assert process.returncode == 1
+    (said,) = json.loads(process.stdout)["ratings"]
     assert (said["stored"], said["needs_confirmation"], said["new_changes"]) == (False, True, 3)
-    found = {when: (of["verdicts"], of["qualities"]) for when, of in said["effects"].items()}
-    assert found == {"new": (1, 0), "changed": (1, 0), "same": (0, 1)}
-    assert "--rater Ani" in done.stderr
+    result = {when: (of["verdicts"], of["qualities"]) for when, of in said["effects"].items()}
+    assert result == {"new": (1, 0), "changed": (1, 0), "same": (0, 1)}
+    assert "--rater Ani" in process.stderr
 
 
 def test_the_rater_can_be_named_and_the_run_has_to_be_there(tmp_path: Path, rated: Path) -> None:
-    done = relevansi(tmp_path / "i", "import", rated)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "Import its run file first" in done.stderr
+    process = relevansi(tmp_path / "i", "import", rated)
+    assert (process.returncode, process.stdout) == (1, "")
+    assert "Import its run file first" in process.stderr
 
     arguments = ("import", HYBRID, rated, "--rater", "Budi", "--json")
     (said,) = document(relevansi(tmp_path / "i", *arguments))["ratings"]
@@ -110,8 +110,8 @@ def test_the_rater_can_be_named_and_the_run_has_to_be_there(tmp_path: Path, rate
 
 def test_a_broken_file_of_ratings_says_where(tmp_path: Path, rated: Path) -> None:
     rated.write_bytes(rated.read_bytes()[:-20])
-    done = relevansi(tmp_path / "i", "import", rated, "--json")
+    process = relevansi(tmp_path / "i", "import", rated, "--json")
 
-    assert done.returncode == 1
-    (said,) = json.loads(done.stdout)["ratings"]
+    assert process.returncode == 1
+    (said,) = json.loads(process.stdout)["ratings"]
     assert [problem["code"] for problem in said["problems"]] == ["json_broken"]

@@ -33,12 +33,12 @@ from tests.cli.relevansi import environment, relevansi
 def test_failures_take_one_line_and_their_exit_code(
     tmp_path: Path, arguments: list[str], code: int
 ) -> None:
-    done = relevansi(tmp_path, *arguments)
+    process = relevansi(tmp_path, *arguments)
 
-    assert done.returncode == code
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("relevansi: ")
-    assert done.stdout == ""
+    assert process.returncode == code
+    assert len(process.stderr.splitlines()) == 1
+    assert process.stderr.startswith("relevansi: ")
+    assert process.stdout == ""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the words of a command are text")
@@ -56,13 +56,13 @@ def test_words_in_another_encoding_name_files_and_nothing_else(
     surroundings = environment(tmp_path, "en")
     relevansi(tmp_path, "import", HYBRID)
 
-    done = subprocess.run(
+    process = subprocess.run(
         command, env=surroundings, cwd=tmp_path, capture_output=True, timeout=120, check=False
     )
 
-    assert done.returncode == code, done.stderr
-    assert said in done.stdout + done.stderr
-    assert len(done.stderr.splitlines()) == (1 if code else 0)
+    assert process.returncode == code, process.stderr
+    assert said in process.stdout + process.stderr
+    assert len(process.stderr.splitlines()) == (1 if code else 0)
 
 
 def below(command: click.Command) -> Iterator[click.Command]:
@@ -93,10 +93,10 @@ def test_the_dash_is_the_standard_output_for_any_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(tmp_path: Path, name: str) -> None:
-    done = relevansi(tmp_path, name, "--help")
+    process = relevansi(tmp_path, name, "--help")
 
-    assert done.returncode == 0
-    assert name in done.stdout
+    assert process.returncode == 0
+    assert name in process.stdout
 
 
 def test_help_and_the_web_app_load_neither_pandas_nor_scipy() -> None:
@@ -107,9 +107,11 @@ def test_help_and_the_web_app_load_neither_pandas_nor_scipy() -> None:
         "from relevansi.app import create_app; import relevansi.web; "
         "print(sorted({'pandas', 'numpy', 'scipy'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert process.stdout.splitlines()[-1] == "[]"
 
 
 def test_a_new_database_is_made_with_a_study_and_found_again(

@@ -68,9 +68,9 @@ def rows(file: Path) -> list[str]:
 
 
 def test_the_demo_is_what_the_services_make_of_its_seeds(demo_file: Path, tmp_path: Path) -> None:
-    found = made(tmp_path / "made.sqlite")
+    result = made(tmp_path / "made.sqlite")
 
-    assert rows(found) == rows(demo_file), "`nox -s demo` keeps the demos' studies anew"
+    assert rows(result) == rows(demo_file), "`nox -s demo` keeps the demos' studies anew"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -78,10 +78,10 @@ def test_that_of_documents_is_what_the_import_makes_of_its_seeds(
     language: str, tmp_path: Path
 ) -> None:
     with speaking(language):
-        found = made(tmp_path / "made.sqlite", documents=True)
+        result = made(tmp_path / "made.sqlite", documents=True)
         demos.restore(restored := tmp_path / "restored.sqlite", documents=True)
 
-    assert rows(found) == rows(restored), "`nox -s demo` keeps the demos' studies anew"
+    assert rows(result) == rows(restored), "`nox -s demo` keeps the demos' studies anew"
 
 
 def test_a_restored_study_is_marked_and_closed_to_other_users(demo_file: Path) -> None:

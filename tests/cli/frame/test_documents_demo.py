@@ -105,8 +105,8 @@ def test_the_command_opens_it_in_the_words_of_its_reader(
     monkeypatch.setattr(demo, "serve", lambda app, *_, **__: served.append(app))
 
     for _ in range(2):  # made, then found
-        done = relevansi(tmp_path, "demo", "--documents", "--no-browser", language="id")
-        assert (done.returncode, done.stderr) == (0, "")
+        process = relevansi(tmp_path, "demo", "--documents", "--no-browser", language="id")
+        assert (process.returncode, process.stderr) == (0, "")
 
     assert {path.name for path in tmp_path.glob("*.sqlite")} == {"demo-documents.sqlite"}
     page = served[-1].test_client().get("/rate/", follow_redirects=True)

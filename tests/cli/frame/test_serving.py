@@ -51,8 +51,8 @@ def test_another_server_and_what_was_left_of_one_are_not_taken(
     settings: Settings, healthy_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = f"http://127.0.0.1:{healthy_port}/"
-    for left in ("{}", "[", json.dumps({"pid": 1})):
-        (settings.instance / "served-1.json").write_text(left, "utf-8")
+    for remaining in ("{}", "[", json.dumps({"pid": 1})):
+        (settings.instance / "served-1.json").write_text(remaining, "utf-8")
         assert serving.find(settings) is None
     (settings.instance / "served-1.json").unlink()
     with serving.announced(settings, here, "demo.sqlite"):  # of another study
@@ -83,9 +83,9 @@ def test_without_a_port_the_first_free_one_is_taken() -> None:
         taken.listen()
         first = taken.getsockname()[1]
         with serving.listen(serving.LOOPBACK, None, first=first) as listener:
-            found = listener.getsockname()[1]
+            result = listener.getsockname()[1]
 
-    assert first < found < first + serving.TRIED_PORTS
+    assert first < result < first + serving.TRIED_PORTS
 
 
 def test_an_address_of_version_6_is_listened_on() -> None:

@@ -13,9 +13,9 @@ from tests.services.gold.gold_files import GOLD, gold_bytes, v2_file
 def _run_id(tmp_path: Path) -> str:
     (tmp_path / "results.json").write_bytes(v2_file())
     (tmp_path / "gold.json").write_bytes(gold_bytes())
-    done = document(relevansi(tmp_path, "import", "--json", tmp_path / "results.json"))
-    found: str = done["runs"][0]["id"]
-    return found
+    printed = document(relevansi(tmp_path, "import", "--json", tmp_path / "results.json"))
+    result: str = printed["runs"][0]["id"]
+    return result
 
 
 def test_gold_questions_come_in_as_versions_and_go_out_again(tmp_path: Path, run_id: str) -> None:
@@ -45,8 +45,8 @@ def test_gold_questions_come_in_as_versions_and_go_out_again(tmp_path: Path, run
 
 def test_what_cannot_be_done_is_told_in_one_line(tmp_path: Path, run_id: str) -> None:
     def call(*arguments: object) -> tuple[int, str]:
-        done = relevansi(tmp_path, *map(str, arguments))
-        return done.returncode, done.stderr
+        process = relevansi(tmp_path, *map(str, arguments))
+        return process.returncode, process.stderr
 
     gold, manual = tmp_path / "gold.json", tmp_path / "manual_input.json"
     manual.write_text(
@@ -59,9 +59,9 @@ def test_what_cannot_be_done_is_told_in_one_line(tmp_path: Path, run_id: str) ->
     told = call("gold", "import", gold)
     gold.write_bytes(gold_bytes(questions=[first | {"expected_result": "x"}]))
     wrong = call("gold", "import", gold)
-    other = json.loads(v2_file())
-    other["results"] = [other["results"][0] | {"question": "Ruko di Binjai?"}]
-    (tmp_path / "others.json").write_text(json.dumps(other), "utf-8")
+    decoded = json.loads(v2_file())
+    decoded["results"] = [decoded["results"][0] | {"question": "Ruko di Binjai?"}]
+    (tmp_path / "others.json").write_text(json.dumps(decoded), "utf-8")
     relevansi(tmp_path, "import", tmp_path / "others.json")
 
     assert none_yet[0] == unfit[0] == wrong[0] == 1
@@ -90,13 +90,13 @@ def test_decisions_by_hand_come_in_and_go_out_again(tmp_path: Path, run_id: str)
     }
     path = tmp_path / "manual_input.json"
     path.write_text(json.dumps(told), "utf-8")
-    done = relevansi(tmp_path, "manual-input", "import", path, "--run", run_id)
+    process = relevansi(tmp_path, "manual-input", "import", path, "--run", run_id)
     again = document(relevansi(tmp_path, "manual-input", "import", path, "--run", run_id, "--json"))
     out = document(relevansi(tmp_path, "manual-input", "export", "--run", run_id))
 
-    assert done.returncode == 0, done.stderr
-    assert "2 new decisions" in done.stdout
-    assert "manual_evaluations.2.7" in done.stderr
+    assert process.returncode == 0, process.stderr
+    assert "2 new decisions" in process.stdout
+    assert "manual_evaluations.2.7" in process.stderr
     assert (again["new"], again["fitting"], len(again["problems"])) == (0, 2, 1)
     assert out["constraint_overrides"] == told["constraint_overrides"]
     assert out["override_reasons"] == told["override_reasons"]

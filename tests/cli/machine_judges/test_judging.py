@@ -31,16 +31,16 @@ def test_without_an_endpoint_a_judge_can_be_looked_at(tmp_path: Path, bot: Bot) 
     judge(tmp_path, bot, "judge", "new", "M")
 
     for arguments in (["list"], ["estimate", "M"], ["agreement", "M"]):
-        done = judge(tmp_path, None, "judge", *arguments)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout
+        process = judge(tmp_path, None, "judge", *arguments)
+        assert (process.returncode, process.stderr) == (0, "")
+        assert process.stdout
 
 
 def test_without_an_endpoint_no_judge_is_made_or_run(tmp_path: Path) -> None:
     for arguments in (["new", "M"], ["run", "M", "--yes"]):
-        done = judge(tmp_path, None, "judge", *arguments)
-        assert (done.returncode, done.stdout) == (1, "")
-        (line,) = done.stderr.splitlines()
+        process = judge(tmp_path, None, "judge", *arguments)
+        assert (process.returncode, process.stdout) == (1, "")
+        (line,) = process.stderr.splitlines()
         assert "RELEVANSI_JUDGE_URL" in line
 
 
@@ -58,10 +58,10 @@ def test_an_address_without_a_model_or_with_a_key_for_a_name_is_told_and_not_rep
         ({"RELEVANSI_JUDGE_URL": "ftp://me:sk-secret@x", "RELEVANSI_JUDGE_MODEL": "m"}, "is no"),
     ):  # fmt: skip
         with mock.patch.object(commands, "environment", lambda *_, on=wrong: environment | on):
-            done = commands.relevansi(tmp_path, "judge", "new", "M")
-        assert done.returncode == 1
-        assert told in done.stderr
-        assert "sk-secret" not in done.stderr
+            process = commands.relevansi(tmp_path, "judge", "new", "M")
+        assert process.returncode == 1
+        assert told in process.stderr
+        assert "sk-secret" not in process.stderr
 
 
 def test_a_judge_is_made_priced_and_run(tmp_path: Path, bot: Bot) -> None:
@@ -69,16 +69,16 @@ def test_a_judge_is_made_priced_and_run(tmp_path: Path, bot: Bot) -> None:
     prices = ("--prompt-price", "1", "--completion-price", "2", "--currency", "USD")
     priced = document(judge(tmp_path, bot, "judge", "estimate", "Mesin", *prices, "--json"))
     assert bot.asked == []
-    done = judge(tmp_path, bot, "judge", "run", "Mesin", *prices, "--yes", "--at-once", "3")
+    process = judge(tmp_path, bot, "judge", "run", "Mesin", *prices, "--yes", "--at-once", "3")
     listed = document(judge(tmp_path, bot, "judge", "list", "--json"))["judges"]
 
     assert made.stdout.startswith(f"Mesin  {machines.MODEL}  ")
     assert (priced["cards"], priced["completion_tokens"]) == (N, N * 60)
     tokens = priced["prompt_tokens"] + 2 * priced["completion_tokens"]
     assert priced["cost"] == pytest.approx(tokens / 1e6)
-    assert (done.returncode, len(bot.asked)) == (0, N), done.stderr
-    assert f"24 cards are left: about {priced['prompt_tokens']} tokens" in done.stderr
-    assert f"24 judged, 0 failed, 24 calls, {N * 300} + {N * 20} tokens; 0 left." in done.stdout
+    assert (process.returncode, len(bot.asked)) == (0, N), process.stderr
+    assert f"24 cards are left: about {priced['prompt_tokens']} tokens" in process.stderr
+    assert f"24 judged, 0 failed, 24 calls, {N * 300} + {N * 20} tokens; 0 left." in process.stdout
     assert [(one["name"], one["judged"], one["released_at"]) for one in listed] == [
         ("Mesin", N, None)
     ]
@@ -90,20 +90,20 @@ def test_a_judge_is_made_priced_and_run(tmp_path: Path, bot: Bot) -> None:
 def test_nothing_starts_before_its_cost_was_agreed_to(tmp_path: Path, bot: Bot) -> None:
     judge(tmp_path, bot, "judge", "new", "Mesin")
     with mock.patch("click.termui.visible_prompt_func", return_value="n"):
-        done = judge(tmp_path, bot, "judge", "run", "Mesin")
+        process = judge(tmp_path, bot, "judge", "run", "Mesin")
 
-    assert done.returncode == 1
-    assert "24 cards are left" in done.stderr
+    assert process.returncode == 1
+    assert "24 cards are left" in process.stderr
     assert bot.asked == []
 
 
 def test_an_endpoint_that_fails_ends_with_1_and_its_reason(tmp_path: Path) -> None:
     with bots.serving(bots.status(401, {"error": {"message": "no"}})) as bot:
         judge(tmp_path, bot, "judge", "new", "Mesin")
-        done = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
+        process = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
 
-    assert done.returncode == 1
-    assert "The endpoint refused the call." in done.stderr.splitlines()[-1]
+    assert process.returncode == 1
+    assert "The endpoint refused the call." in process.stderr.splitlines()[-1]
 
 
 def test_ctrl_c_stops_it_and_keeps_what_was_on_its_way(
@@ -121,23 +121,23 @@ def test_ctrl_c_stops_it_and_keeps_what_was_on_its_way(
     bot.behaviours = (bots.silent, machines.always("relevant"))
     monkeypatch.setattr(WorkLoop, "is_idle", interrupted)
     judge(tmp_path, bot, "judge", "new", "Mesin")
-    done = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes", "--at-once", "1")
+    process = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes", "--at-once", "1")
 
-    assert done.returncode == 1
-    assert "1 judged, 0 failed, 2 calls" in done.stdout  # the silent try, and one more
-    assert "Stopped; the same command goes on with what is left." in done.stderr
+    assert process.returncode == 1
+    assert "1 judged, 0 failed, 2 calls" in process.stdout  # the silent try, and one more
+    assert "Stopped; the same command goes on with what is left." in process.stderr
 
 
 def test_the_agreement_with_people_is_told_as_text_and_as_json(tmp_path: Path, bot: Bot) -> None:
     judge(tmp_path, bot, "judge", "new", "Mesin")
     judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
-    found = document(judge(tmp_path, bot, "judge", "agreement", "Mesin", "--json"))
-    told = judge(tmp_path, bot, "judge", "agreement", "Mesin").stdout
+    printed = document(judge(tmp_path, bot, "judge", "agreement", "Mesin", "--json"))
+    stdout = judge(tmp_path, bot, "judge", "agreement", "Mesin").stdout
 
-    assert (found["n"], found["figures_in_use"]) == (N, False)
-    assert found["agreement"]["cohen_kappa"]["value"] == 1.0
-    assert found["table"] == [
+    assert (printed["n"], printed["figures_in_use"]) == (N, False)
+    assert printed["agreement"]["cohen_kappa"]["value"] == 1.0
+    assert printed["table"] == [
         {"machine": "0", "people": "0", "cards": 12},
         {"machine": "1", "people": "1", "cards": 12},
     ]
-    assert "Cohen's kappa: 1.0000" in told
+    assert "Cohen's kappa: 1.0000" in stdout

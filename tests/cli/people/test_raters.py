@@ -19,21 +19,21 @@ LINK = re.compile(r"https?://\S+/join/([\w-]{32})")
 
 
 def test_invite_prints_a_link_that_lets_its_rater_in(tmp_path: Path) -> None:
-    done = relevansi(
+    process = relevansi(
         tmp_path, "invite", "Ani", "--base-url", "https://nilai.example/", "--days", "7"
     )
 
-    assert done.returncode == 0, done.stderr
-    link, *code = done.stdout.splitlines()
-    found = LINK.fullmatch(link)
-    assert found is not None
+    assert process.returncode == 0, process.stderr
+    link, *code = process.stdout.splitlines()
+    result = LINK.fullmatch(link)
+    assert result is not None
     assert link.startswith("https://nilai.example/join/")
     assert "█" in "".join(code)
-    assert "7 days" in done.stderr
-    assert "http://127.0.0.1:8800/sign-in on this computer" in done.stderr
-    assert name_of(tmp_path, found[1], timedelta(days=6)) == "Ani"
+    assert "7 days" in process.stderr
+    assert "http://127.0.0.1:8800/sign-in on this computer" in process.stderr
+    assert name_of(tmp_path, result[1], timedelta(days=6)) == "Ani"
     with pytest.raises(raters.NoWayIn):
-        name_of(tmp_path, found[1], timedelta(days=8))
+        name_of(tmp_path, result[1], timedelta(days=8))
 
 
 def test_raters_are_listed_with_their_links_and_questions(tmp_path: Path) -> None:
@@ -73,11 +73,11 @@ def test_raters_are_listed_with_their_links_and_questions(tmp_path: Path) -> Non
 def test_invalid_invitations_are_told(
     tmp_path: Path, arguments: tuple[str, ...], code: int
 ) -> None:
-    done = relevansi(tmp_path, *arguments)
+    process = relevansi(tmp_path, *arguments)
 
-    assert done.returncode == code
-    assert done.stdout == ""
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert process.returncode == code
+    assert process.stdout == ""
+    assert len(process.stderr.strip().splitlines()) == 1
 
 
 def test_a_forgotten_password_can_be_forgotten_here_too(tmp_path: Path) -> None:

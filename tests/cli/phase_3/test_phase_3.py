@@ -38,9 +38,9 @@ def test_each_format_goes_to_a_file_named_by_phase_and_day_and_is_logged(
     folder = tmp_path / "out"
     folder.mkdir()
 
-    done = relevansi(instance, *PHASE_3, "--format", file_format, "-o", folder)
+    process = relevansi(instance, *PHASE_3, "--format", file_format, "-o", folder)
 
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     (written,) = folder.iterdir()
     assert written.name.startswith("phase3_summary_")
     assert written.suffix == f".{ending}"
@@ -48,16 +48,16 @@ def test_each_format_goes_to_a_file_named_by_phase_and_day_and_is_logged(
         logged = select(LogEntry.subject).where(LogEntry.action == participants.EXPORTED)
         assert session.scalars(logged).all() == [written.name]
     if ending == "json":
-        found = json.loads(written.read_text("utf-8"))
-        figure = found["figures"]["mean_precision_at_5"]
+        decoded = json.loads(written.read_text("utf-8"))
+        figure = decoded["figures"]["mean_precision_at_5"]
         assert (figure["value"], figure["participants"], figure["questions"]) == (0.75, 2, 2)
         assert 0 < figure["interval"]["lower"] < 0.75 < figure["interval"]["upper"] < 1
 
 
 def test_what_cannot_be_summed_up_is_said_in_one_line(tmp_path: Path) -> None:
     assert relevansi(tmp_path, *PHASE_3, "--rule", "majority").returncode == 2
-    done = relevansi(tmp_path, *PHASE_3)
+    process = relevansi(tmp_path, *PHASE_3)
 
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "Phase 3 is not set up" in done.stderr
+    assert process.returncode == 1
+    assert process.stderr.count("\n") == 1
+    assert "Phase 3 is not set up" in process.stderr

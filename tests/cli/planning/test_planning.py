@@ -57,18 +57,18 @@ def test_a_plan_says_the_questions_that_a_difference_takes(
 ) -> None:
     assert made
     asked = ("plan", "--figure", "mrr", "--difference", "0.15", "--sd", "0.28")
-    said = relevansi(tmp_path, *asked).stdout
-    assert "A difference of 0.15 takes 30 questions at a power of 80%, tested at 5%." in said
+    stdout = relevansi(tmp_path, *asked).stdout
+    assert "A difference of 0.15 takes 30 questions at a power of 80%, tested at 5%." in stdout
 
-    found = document(relevansi(tmp_path, *asked, *JSON))
-    assert (found["questions"], found["mixture"]) == (30, None)
-    assert (found["judgments"], found["hours"], found["set_questions"]) == (120, None, 8)
-    assert [point["questions"] for point in found["curve"]][:3] == [8, 10, 20]
+    printed = document(relevansi(tmp_path, *asked, *JSON))
+    assert (printed["questions"], printed["mixture"]) == (30, None)
+    assert (printed["judgments"], printed["hours"], printed["set_questions"]) == (120, None, 8)
+    assert [point["questions"] for point in printed["curve"]][:3] == [8, 10, 20]
 
     # (z0.975 + z0.8)^2 x 0.3^2 / 0.1^2 = 70.6; with the t distribution 73 (G*Power). No run yet.
     asked = ("plan", "--sd", "0.3", "--difference", "0.1", *JSON)
-    found = document(relevansi(tmp_path / "empty", *asked))
-    assert (found["questions"], found["judgments"], found["effort"]) == (73, None, None)
+    printed = document(relevansi(tmp_path / "empty", *asked))
+    assert (printed["questions"], printed["judgments"], printed["effort"]) == (73, None, None)
 
 
 def test_a_sample_is_drawn_and_closed(tmp_path: Path, made: tuple[Database, str, str]) -> None:
@@ -142,9 +142,9 @@ def test_an_estimate_with_a_machine_and_without(tmp_path: Path, rated: tuple[str
 def test_what_cannot_be_done_is_named(
     tmp_path: Path, made: tuple[Database, str, str], asked: tuple[str, ...], code: int, said: str
 ) -> None:
-    found = relevansi(tmp_path, *asked, *([made[1]] if asked[-1] == "--run" else []))
+    process = relevansi(tmp_path, *asked, *([made[1]] if asked[-1] == "--run" else []))
 
-    assert (found.returncode, said in found.stderr) == (code, True)
+    assert (process.returncode, said in process.stderr) == (code, True)
 
 
 def test_without_questions_there_is_no_sample_and_no_question_set(tmp_path: Path) -> None:

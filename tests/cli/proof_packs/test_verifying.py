@@ -22,30 +22,30 @@ def _run_id(tmp_path: Path) -> str:
 
 def exported(tmp_path: Path, *arguments: str) -> Path:
     path = tmp_path / "pack.zip"
-    done = relevansi(tmp_path, "export", *arguments, "--format", "proof-pack", "-o", path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    process = relevansi(tmp_path, "export", *arguments, "--format", "proof-pack", "-o", path)
+    assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
     return path
 
 
 def verify(folder: Path, path: Path) -> tuple[int, Any]:
-    done = relevansi(folder, "verify", path, "--format", "json")
-    return done.returncode, json.loads(done.stdout)
+    process = relevansi(folder, "verify", path, "--format", "json")
+    return process.returncode, json.loads(process.stdout)
 
 
 def test_a_study_is_packed_and_verified_without_a_database(tmp_path: Path, run_id: str) -> None:
     path = exported(tmp_path)
     first = path.read_bytes()
     elsewhere = tmp_path / "elsewhere"
-    found = document(relevansi(elsewhere, "verify", path, "--format", "json"))
+    printed = document(relevansi(elsewhere, "verify", path, "--format", "json"))
 
     assert not elsewhere.exists()
-    assert list(found) == [
+    assert list(printed) == [
         "file", "equal", "fingerprint", "version", "created_at", "study", "rule", "runs",
         "files", "figures", "differences", "left_out", "texts",
     ]  # fmt: skip
-    assert (found["equal"], found["rule"], len(found["runs"])) == (True, "majority", 2)
-    assert run_id in found["runs"]
-    assert found["differences"] == []
+    assert (printed["equal"], printed["rule"], len(printed["runs"])) == (True, "majority", 2)
+    assert run_id in printed["runs"]
+    assert printed["differences"] == []
     assert exported(tmp_path).read_bytes() == first
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600
@@ -56,26 +56,28 @@ def test_a_flipped_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     path = exported(tmp_path)
     flip = lambda data: data.replace(b"slug:d,1,1", b"slug:d,1,0", 1)  # noqa: E731
     path.write_bytes(changed(path.read_bytes(), "verdicts.csv", flip))
-    code, found = verify(tmp_path, path)
+    code, result = verify(tmp_path, path)
     monkeypatch.setattr(Stream, "isatty", lambda _: True)
-    done = relevansi(tmp_path, "verify", path, language="id")
+    process = relevansi(tmp_path, "verify", path, language="id")
 
-    assert (code, found["equal"]) == (1, False)
-    assert {"kind", "file", "place", "stated", "computed", "source"} == set(found["differences"][0])
-    assert found["texts"]["verdicts.csv"][:2] == ["--- verdicts.csv", "+++ study/*.json"]
-    assert done.returncode == 1
-    assert "    -Pemilik,1,2,,slug:d,1,0,,\n" in done.stdout
-    assert "16/16" in done.stderr  # 7 files of each run, the comparisons, the rules
+    assert (code, result["equal"]) == (1, False)
+    assert {"kind", "file", "place", "stated", "computed", "source"} == set(
+        result["differences"][0]
+    )
+    assert result["texts"]["verdicts.csv"][:2] == ["--- verdicts.csv", "+++ study/*.json"]
+    assert process.returncode == 1
+    assert "    -Pemilik,1,2,,slug:d,1,0,,\n" in process.stdout
+    assert "16/16" in process.stderr  # 7 files of each run, the comparisons, the rules
 
 
 @pytest.mark.parametrize("data", [b"no zip", zipped({"../a": b""})])
 def test_what_is_no_pack_takes_one_clear_line(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "x.zip"
     path.write_bytes(data)
-    done = relevansi(tmp_path, "verify", path)
+    process = relevansi(tmp_path, "verify", path)
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert len(done.stderr.splitlines()) == 1
+    assert (process.returncode, process.stdout) == (1, "")
+    assert len(process.stderr.splitlines()) == 1
 
 
 def test_a_terminal_is_not_steered_by_what_a_pack_holds(tmp_path: Path, run_id: str) -> None:
@@ -83,17 +85,17 @@ def test_a_terminal_is_not_steered_by_what_a_pack_holds(tmp_path: Path, run_id: 
     path = exported(tmp_path)
     files = members(path.read_bytes())
     path.write_bytes(zipped({**files, "\x1b[2Jx\u202e": b"", "verdicts.csv": b"\x1b[2J"}))
-    done = relevansi(tmp_path, "verify", path)
+    process = relevansi(tmp_path, "verify", path)
 
-    assert done.returncode == 1
-    assert "\x1b" not in done.stdout + done.stderr
-    assert "\u202e" not in done.stdout
+    assert process.returncode == 1
+    assert "\x1b" not in process.stdout + process.stderr
+    assert "\u202e" not in process.stdout
 
 
 def test_what_cannot_be_packed_says_so_in_one_line(tmp_path: Path) -> None:
     assert relevansi(tmp_path, "export", "--format", "csv").returncode == 2
     assert relevansi(tmp_path, "export", "--format", "proof-pack", "--excel").returncode == 2
-    done = relevansi(tmp_path, "export", "--format", "proof-pack")
+    process = relevansi(tmp_path, "export", "--format", "proof-pack")
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert len(done.stderr.splitlines()) == 1
+    assert (process.returncode, process.stdout) == (1, "")
+    assert len(process.stderr.splitlines()) == 1

@@ -165,9 +165,11 @@ def test_what_is_no_file_is_refused_and_the_others_of_the_folder_are_imported(
     )
 
     assert done.returncode == 1
-    found = json.loads(done.stdout)
-    assert len(found["runs"]) == 1
-    refused = {problem["file"].partition("/")[2]: problem["code"] for problem in found["problems"]}
+    decoded = json.loads(done.stdout)
+    assert len(decoded["runs"]) == 1
+    refused = {
+        problem["file"].partition("/")[2]: problem["code"] for problem in decoded["problems"]
+    }
     assert refused == dict.fromkeys(
         ("dangling.json", "endless.json", "pipe.json", "evaluation_rated_pipe.csv", "sheet.csv"),
         "not_a_file",

@@ -51,8 +51,8 @@ def test_documents_with_another_text_are_the_same_ones_where_an_option_says_so(
     for text, system, options in (("off", "a", ()), ("on", "b", ("--same-documents",)),
                                   ("out", "c", ())):  # fmt: skip
         (tmp_path / "r.csv").write_text(rows.format(text, system), "utf-8")
-        said = document(relevansi(tmp_path, "import", tmp_path / "r.csv", *options, "--json"))
-        codes.append([one["code"] for one in said["problems"]])
+        printed = document(relevansi(tmp_path, "import", tmp_path / "r.csv", *options, "--json"))
+        codes.append([one["code"] for one in printed["problems"]])
 
     assert codes == [[], ["results_texts_replaced"], ["results_texts_differ"]]
 
@@ -66,8 +66,8 @@ def test_grades_for_a_rater_of_the_study_need_that_rater_s_name(tmp_path: Path) 
     refused = relevansi(tmp_path, "import", tmp_path / "qrels.txt")
     assert refused.returncode == 1
     assert len(refused.stderr.splitlines()) <= 2
-    given = relevansi(tmp_path, "import", tmp_path / "qrels.txt", "--rater", "qrels")
-    assert given.returncode == 0
+    process = relevansi(tmp_path, "import", tmp_path / "qrels.txt", "--rater", "qrels")
+    assert process.returncode == 0
 
 
 KILLED = """

@@ -15,10 +15,10 @@ from tests.stored_studies import study_in
 def test_cannot_tell_is_set_and_shown(tmp_path: Path) -> None:
     assert document(relevansi(tmp_path, "study", "--json"))["cannot_tell"] == "not_relevant"
 
-    done = relevansi(tmp_path, "study", "--cannot-tell", "left-out")
+    process = relevansi(tmp_path, "study", "--cannot-tell", "left-out")
 
-    assert done.returncode == 0, done.stderr
-    assert "left out" in done.stdout
+    assert process.returncode == 0, process.stderr
+    assert "left out" in process.stdout
     assert "left_out" in relevansi(tmp_path, "study").stdout
     with study_in(tmp_path) as (session, study):
         assert study.cannot_tell == "left_out"
@@ -26,30 +26,30 @@ def test_cannot_tell_is_set_and_shown(tmp_path: Path) -> None:
 
 
 def test_any_other_way_to_count_is_refused(tmp_path: Path) -> None:
-    done = relevansi(tmp_path, "study", "--cannot-tell", "maybe")
+    process = relevansi(tmp_path, "study", "--cannot-tell", "maybe")
 
-    assert done.returncode == 2
-    assert "left-out" in done.stderr
+    assert process.returncode == 2
+    assert "left-out" in process.stderr
 
 
 def test_the_scale_and_the_figures_are_set(tmp_path: Path) -> None:
     words = "off topic, touches it, answers"
-    done = relevansi(
+    process = relevansi(
         tmp_path, "study", "--scale", "0-2", "--relevant-from", "2", "--grade-words", words
     )
-    assert done.returncode == 0, done.stderr
-    assert "2 answers" in done.stdout
-    done = relevansi(
+    assert process.returncode == 0, process.stderr
+    assert "2 answers" in process.stdout
+    process = relevansi(
         tmp_path, "study", "--headline", "ndcg@10, MRR", "--merging", "majority", "--no-quality"
     )
-    assert "nDCG@10, mrr" in done.stdout
+    assert "nDCG@10, mrr" in process.stdout
 
-    found = document(relevansi(tmp_path, "study", "--no-marks", "--json"))
+    printed = document(relevansi(tmp_path, "study", "--no-marks", "--json"))
 
     split = [word.strip() for word in words.split(",")]
-    assert found["scale"] == {"top": 2, "from": 2, "words": split, "guidance": []}
-    assert found["measures"] == ["nDCG@10", "mrr"]
-    assert (found["merging"], found["asks_quality"], found["marks_words"]) == (
+    assert printed["scale"] == {"top": 2, "from": 2, "words": split, "guidance": []}
+    assert printed["measures"] == ["nDCG@10", "mrr"]
+    assert (printed["merging"], printed["asks_quality"], printed["marks_words"]) == (
         *("majority", False, False),
     )
     usual = document(
@@ -84,8 +84,8 @@ def test_the_scale_and_the_figures_are_set(tmp_path: Path) -> None:
 def test_what_cannot_be_is_refused_by_the_name_of_its_option(
     tmp_path: Path, asked: list[str], named: str
 ) -> None:
-    done = relevansi(tmp_path, "study", *asked)
+    process = relevansi(tmp_path, "study", *asked)
 
-    assert done.returncode == 2
-    assert named in done.stderr
+    assert process.returncode == 2
+    assert named in process.stderr
     assert document(relevansi(tmp_path, "study", "--json"))["scale"]["top"] == 1

@@ -29,14 +29,14 @@ Judged = str | None
 
 def run(run_id: str, *judged: Judged, name: str = "") -> ComparedRun:
     """A run whose questions were judged so, in set order; categories take turns."""
-    found = compared(
+    result = compared(
         run_id,
         *(None if row is None else row.translate(LETTERS) for row in judged),
         qualities=[GRADES.get(row or "", 4) for row in judged],
         categories=[CATEGORIES[number % len(CATEGORIES)] for number in range(len(judged))],
     )
-    queries = (replace(one, question=f"cari rumah {one.position}") for one in found.queries)
-    return replace(found, name=name or run_id, llm="openai", queries=tuple(queries))
+    queries = (replace(query, question=f"cari rumah {query.position}") for query in result.queries)
+    return replace(result, name=name or run_id, llm="openai", queries=tuple(queries))
 
 
 def comparison_report(

@@ -22,8 +22,8 @@ EVERY = ("api", "vector", "hybrid")
 
 def apart(figure: str, first: str, second: str, mean: float | None, p: float) -> Difference:
     """A difference with its corrected p-value."""
-    (found,) = pairs.paired_differences([PairedValues(figure, first, second, ((0.0, 0.0),), mean)])
-    return replace(found, mean=mean, p=p, p_holm=p, n=30)
+    (result,) = pairs.paired_differences([PairedValues(figure, first, second, ((0.0, 0.0),), mean)])
+    return replace(result, mean=mean, p=p, p_holm=p, n=30)
 
 
 def verdicts(*tests: Difference, names: tuple[str, ...] = EVERY) -> str:

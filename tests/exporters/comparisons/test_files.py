@@ -54,20 +54,26 @@ def test_json_is_unrounded_null_where_undefined_and_the_same_in_every_language()
     assert unrated["figures"]["mean_precision_at_5"]["value"] is None
     assert unrated["missing"]["incomplete"] == [1]
     assert (document["differences"][0]["mean"], document["differences"][0]["p"]) == (None, None)
-    found = set()
+    result = set()
     for code in ("id", "en"):
         with speaking(code):
-            found.add(FORMATS["json"].render(three_runs(), DAY))
-    assert len(found) == 1
-    assert json.loads(found.pop())["questions"][5]["answers"]["vector_only"] is None
+            result.add(FORMATS["json"].render(three_runs(), DAY))
+    assert len(result) == 1
+    assert json.loads(result.pop())["questions"][5]["answers"]["vector_only"] is None
 
 
 def test_the_tables_hold_the_figures_of_the_json() -> None:
     """A figure that is still open has its bounds instead of a value and an interval."""
     report = three_runs()
-    document, tables = comparison_json(report), {one.name: one for one in all_tables(report)}
+    document, tables = (
+        comparison_json(report),
+        {table.name: table for table in all_tables(report)},
+    )
     complete = comparison_report([run("a", "RNN", "NR", "R"), run("b", "R", "RN", "NN")])
-    tested, of_tests = comparison_json(complete), {one.name: one for one in all_tables(complete)}
+    tested, of_tests = (
+        comparison_json(complete),
+        {table.name: table for table in all_tables(complete)},
+    )
     tables |= {name: of_tests[name] for name in ("differences", "signed_rank", "tests")}
     document |= {name: tested[name] for name in ("differences", "signed_rank")}
     lines = {
@@ -77,38 +83,38 @@ def test_the_tables_hold_the_figures_of_the_json() -> None:
 
     figures = [name for name in document["runs"][0]["figures"] if name != "composite"]
     for line, figure in zip(lines["summary"], figures, strict=True):
-        found = [one["figures"][figure] for one in document["runs"]]
+        result = [table["figures"][figure] for table in document["runs"]]
         expected: list[float | None] = []
-        for one in found:
-            bounds = one["bounds"].values()
+        for table in result:
+            bounds = table["bounds"].values()
             estimate = [None] * 3
             if len({*bounds}) == 1:  # nothing that is open can move it
-                settled = one["bounds"]["lower"]
-                is_whole = settled == one["value"]
-                estimate = [settled, *(one["interval"].values() if is_whole else [None] * 2)]
-            expected += [*estimate, one["n"], *bounds]
+                settled = table["bounds"]["lower"]
+                is_whole = settled == table["value"]
+                estimate = [settled, *(table["interval"].values() if is_whole else [None] * 2)]
+            expected += [*estimate, table["n"], *bounds]
         assert line[1:] == expected
     for line in lines["category_mrr"]:
-        figures = [one.categories[str(line[0])]["mrr"] for one in report.comparison.contenders]
-        assert line[1:] == [value for one in figures for value in (one.settled, one.n)]
-    main = [one for one in document["differences"] if not one["false_negatives_at_zero"]]
-    main = [one for one in main if one["figure"] != "mean_overall_precision"]
-    for line, one in zip(lines["tests"], main, strict=True):
-        assert line[1:4] == [one["first"], one["second"], one["mean"]]
-        assert line[4:] == [*one["interval"].values(), one["n"], one["p_holm"]]
-    for line, one in zip(lines["questions"], document["questions"], strict=True):
+        figures = [table.categories[str(line[0])]["mrr"] for table in report.comparison.contenders]
+        assert line[1:] == [value for table in figures for value in (table.settled, table.n)]
+    main = [table for table in document["differences"] if not table["false_negatives_at_zero"]]
+    main = [table for table in main if table["figure"] != "mean_overall_precision"]
+    for line, table in zip(lines["tests"], main, strict=True):
+        assert line[1:4] == [table["first"], table["second"], table["mean"]]
+        assert line[4:] == [*table["interval"].values(), table["n"], table["p_holm"]]
+    for line, table in zip(lines["questions"], document["questions"], strict=True):
         assert [*line[:3], line[-1]] == [
-            one[k] for k in ("position", "question", "category", "spread")
+            table[k] for k in ("position", "question", "category", "spread")
         ]
-    for line, one in zip(lines["differences"], document["differences"], strict=True):
+    for line, table in zip(lines["differences"], document["differences"], strict=True):
         names = ("first", "second", "first_value", "second_value", "mean")
         counts = ("n", "wins", "ties", "losses")
-        assert line[1:8] == [*(one[name] for name in names), *one["interval"].values()]
-        assert line[8:13] == [one["d_z"], *(one[name] for name in counts)]
-        assert line[14:] == [one["p"], one["p_holm"], one["headline"]]
-    for line, one in zip(lines["signed_rank"], document["signed_rank"], strict=True):
-        assert line[3:7] == [one[name] for name in ("n", "zeros", "positive", "negative")]
-        assert line[8:] == [one["p"], one["p_holm"]]
+        assert line[1:8] == [*(table[name] for name in names), *table["interval"].values()]
+        assert line[8:13] == [table["d_z"], *(table[name] for name in counts)]
+        assert line[14:] == [table["p"], table["p_holm"], table["headline"]]
+    for line, table in zip(lines["signed_rank"], document["signed_rank"], strict=True):
+        assert line[3:7] == [table[name] for name in ("n", "zeros", "positive", "negative")]
+        assert line[8:] == [table["p"], table["p_holm"]]
 
 
 @both
@@ -137,14 +143,14 @@ def in_a_workbook(value: Value) -> Value:
 
 
 def markdown_tables(text: str) -> list[list[list[str]]]:
-    found: list[list[list[str]]] = [[]]
+    result: list[list[list[str]]] = [[]]
     for line in text.splitlines():
         if line.startswith("| "):
             cells = re.split(r"(?<!\\)\|", line)[1:-1]
-            found[-1].append([re.sub(r"\\(.)", r"\1", cell.strip()) for cell in cells])
-        elif found[-1]:
-            found.append([])
-    return [[lines[0], *lines[2:]] for lines in found if lines]
+            result[-1].append([re.sub(r"\\(.)", r"\1", cell.strip()) for cell in cells])
+        elif result[-1]:
+            result.append([])
+    return [[lines[0], *lines[2:]] for lines in result if lines]
 
 
 @both
@@ -175,17 +181,21 @@ def html_tables(text: str) -> list[list[list[str]]]:
 def test_html_prints_every_cell_loads_nothing_and_names_each_row() -> None:
     text = rendered(three_runs(), "html")
     elements = [*fromstring(text).iter()]
-    ids = [one.get("id") for one in elements if one.get("id")]
+    ids = [element.get("id") for element in elements if element.get("id")]
     loading = {"script", "link", "img", "iframe", "image", "use"}
     style = resource("static").joinpath("comparisons", "report.css").read_text("utf-8")
     tokens = resource("static").joinpath("frame", "tokens.css").read_text("utf-8")
 
     assert html_tables(text) == shown(all_tables(three_runs()))
-    assert not [one for one in elements if one.tag in loading or {"src", "href"} & {*one.keys()}]
+    assert not [
+        element
+        for element in elements
+        if element.tag in loading or {"src", "href"} & {*element.keys()}
+    ]
     assert "url(" not in text
     assert len(ids) == len(set(ids))
     assert f"<style>{tokens}{style}</style>" in text  # a browser reads no entities in a style
-    rows = [row for one in elements if one.tag == "tbody" for row in one.iter("tr")]
+    rows = [row for element in elements if element.tag == "tbody" for row in element.iter("tr")]
     assert all(len(row.findall("th")) == 1 for row in rows)
     attacked = rendered(hostile(), "html")
     assert not [*fromstring(attacked).iter("script")]
@@ -193,11 +203,11 @@ def test_html_prints_every_cell_loads_nothing_and_names_each_row() -> None:
 
 
 def latex_tables(text: str) -> list[list[list[str]]]:
-    found = []
+    result = []
     for _, body in re.findall(r"\\begin{(tabular|longtable)}(.*?)\\end{\1}", text, re.DOTALL):
         rows = [line for line in body.splitlines() if " & " in line]
-        found.append([[_unlatex(cell) for cell in _cells(row)] for row in rows])
-    return found
+        result.append([[_unlatex(cell) for cell in _cells(row)] for row in rows])
+    return result
 
 
 def _cells(row: str) -> list[str]:
@@ -269,9 +279,11 @@ def test_latex_compiles_by_itself_and_within_a_thesis(tmp_path: Path, *, whole: 
     )
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error"]
     name = "report" if whole else "thesis"
-    done = subprocess.run([*command, f"{name}.tex"], cwd=tmp_path, capture_output=True, check=False)
+    process = subprocess.run(
+        [*command, f"{name}.tex"], cwd=tmp_path, capture_output=True, check=False
+    )
 
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-1500:]
+    assert process.returncode == 0, process.stdout.decode(errors="replace")[-1500:]
     assert (tmp_path / f"{name}.pdf").exists()
 
 
@@ -291,7 +303,9 @@ def test_a_provisional_report_says_so_first_and_gives_no_p() -> None:
 def test_word_reads_every_heading_caption_and_cell(report: ComparisonReport) -> None:
     data = FORMATS["docx"].render(report, DAY)
     word = docx.Document(io.BytesIO(data))
-    styles = [(one.style.name, one.text) for one in word.paragraphs if one.style]
+    styles = [
+        (paragraph.style.name, paragraph.text) for paragraph in word.paragraphs if paragraph.style
+    ]
 
     cells = [[[cell.text for cell in row.cells] for row in table.rows] for table in word.tables]
     assert cells == [

@@ -54,8 +54,10 @@ def box(text: ET.Element) -> tuple[float, float, float, float]:
     """The left, right, top and bottom of a text at the widest a font may run."""
     size, x, y = (float(text.get(name, "0")) for name in ("font-size", "x", "y"))
     wide = canvas.width(text.text or "", size)
-    left = {"start": x, "middle": x - wide / 2, "end": x - wide}[text.get("text-anchor", "start")]
-    return left, left + wide, y - 0.8 * size, y + 0.2 * size
+    remaining = {"start": x, "middle": x - wide / 2, "end": x - wide}[
+        text.get("text-anchor", "start")
+    ]
+    return remaining, remaining + wide, y - 0.8 * size, y + 0.2 * size
 
 
 @cache
@@ -67,16 +69,16 @@ def study(asked: int, names: tuple[str, ...] = ("hybrid", "api_only")) -> Compar
         judged: list[Judged] = [
             "".join(draw.choice("RRN") for _ in range(draw.randint(1, 10))) for _ in range(asked)
         ]
-        one = run(f"r{number}", *judged, name=name)
+        process = run(f"r{number}", *judged, name=name)
         renamed = tuple(
             replace(
                 q,
                 category=f"a category of a very long name, number {q.position % 12}",
                 question="Is there a house for sale near the campus with three bedrooms? " * 2,
             )
-            for q in one.queries
+            for q in process.queries
         )
-        runs.append(replace(one, queries=renamed))
+        runs.append(replace(process, queries=renamed))
     return comparison_report(runs)
 
 
@@ -156,8 +158,8 @@ def test_no_text_overlaps_another_or_leaves_the_picture(name: str, language: str
         picture = pictures.draw_intervals(REPORTS[name]())
     boxes = [(text.text, box(text)) for text in texts(parsed(picture.markup))]
 
-    for text, (left, right, _, bottom) in boxes:
-        assert left >= -0.5, text
+    for text, (remaining, right, _, bottom) in boxes:
+        assert remaining >= -0.5, text
         assert right <= canvas.WIDE + 0.5, text
         assert bottom <= picture.height, text
     for (one, a), (other, b) in combinations(boxes, 2):

@@ -43,7 +43,7 @@ WHEN = datetime(2026, 1, 5, 7, 0, tzinfo=UTC)
 def test_what_a_run_lacks_is_said_plainly(judged: list[Judged], sentences: list[str]) -> None:
     first = run("a", *("R", CORRECT_EMPTY, "R")[: len(judged)])
     report = comparison_report([first, run("b", *judged)])
-    lacks = [one for one in words.lacks(report.comparison.contenders[1]) if "grade" not in one]
+    lacks = [lack for lack in words.lacks(report.comparison.contenders[1]) if "grade" not in lack]
 
     assert len(lacks) == len(sentences)
     assert all(map(str.startswith, lacks, sentences))
@@ -73,8 +73,8 @@ def test_provenance_names_raters_rule_time_and_version() -> None:
         "22 Jan 2026"
     )
     assert words.provenance(report).endswith("Relevansi 0.1.0.")
-    counted = words.provenance(replace(report, cannot_tell="left_out"))
-    assert counted.endswith(labels.CANNOT_TELL["left_out"])
+    counts = words.provenance(replace(report, cannot_tell="left_out"))
+    assert counts.endswith(labels.CANNOT_TELL["left_out"])
     nobody = replace(report, raters=(), judged_until=None)
     assert "nobody yet" in words.provenance(nobody)
     assert "no verdict yet" in words.provenance(nobody)
@@ -82,8 +82,8 @@ def test_provenance_names_raters_rule_time_and_version() -> None:
 
 def test_what_raters_saw_beyond_the_cards_is_said() -> None:
     report = three_runs()
-    seen = replace(report, badged=(WHEN,), record_shown=(WHEN,), suggested=(WHEN,))
-    said = words.blindness(seen)
+    visited = replace(report, badged=(WHEN,), record_shown=(WHEN,), suggested=(WHEN,))
+    said = words.blindness(visited)
 
     for part in ("Constraint badges on the cards", "record of a listing", "A grade suggested"):
         assert part in said
@@ -129,15 +129,17 @@ def test_a_conclusion_says_how_far_and_how_sure(
 def test_an_interval_without_0_beside_a_corrected_test_that_does_not_reject_is_explained() -> None:
     # 8 of 12 questions won, none lost: p = 2 / 2^8; of ten runs with 45 pairs Holm is 0.35.
     values = tuple((1.0, float(n >= 8)) for n in range(12))
-    (found,) = pairs.paired_differences([PairedValues("mrr", "a", "b", values, None)], together=45)
-    found = replace(found, p_holm=45 * (found.p or 0))
-    compared = RunDifferences(differences=(found,), names={"a": "A", "b": "B"}, partial=frozenset())
-    said = words.conclusion(compared, found)
-    assert found.interval.lower is not None
-    assert found.interval.lower > 0
-    assert "no difference shown" in said
-    assert "The interval is of this pair alone" in said
-    assert "of this pair alone" not in words.conclusion(compared, replace(found, p_holm=0.01))
+    (result,) = pairs.paired_differences([PairedValues("mrr", "a", "b", values, None)], together=45)
+    result = replace(result, p_holm=45 * (result.p or 0))
+    compared = RunDifferences(
+        differences=(result,), names={"a": "A", "b": "B"}, partial=frozenset()
+    )
+    sentence = words.conclusion(compared, result)
+    assert result.interval.lower is not None
+    assert result.interval.lower > 0
+    assert "no difference shown" in sentence
+    assert "The interval is of this pair alone" in sentence
+    assert "of this pair alone" not in words.conclusion(compared, replace(result, p_holm=0.01))
 
 
 def test_an_order_that_pairing_turns_round_is_said_beside_both() -> None:
@@ -147,23 +149,25 @@ def test_an_order_that_pairing_turns_round_is_said_beside_both() -> None:
             run("b", "RN", CORRECT_EMPTY, CORRECT_EMPTY, "RRN"),  # (1/2 + 2/3) / 2 = 0.5833
         ]
     )
-    found = report.comparison.differences[0]
-    said = words.conclusion(report.comparison, found)
+    result = report.comparison.differences[0]
+    sentence = words.conclusion(report.comparison, result)
 
-    assert found.headline == pytest.approx(0.5 - 7 / 12)
-    assert found.reverses_headline
-    assert "over the 2 questions where both have a value: a 1.00, b 0.58; a is 0.42 higher" in said
-    assert "the other way round" in said
+    assert result.headline == pytest.approx(0.5 - 7 / 12)
+    assert result.reverses_headline
+    assert (
+        "over the 2 questions where both have a value: a 1.00, b 0.58; a is 0.42 higher" in sentence
+    )
+    assert "the other way round" in sentence
     limits = document.limits(report)
     assert "over the 2 questions where both have a value: a 1.00, b 0.58" in limits
 
 
 def test_a_conclusion_about_a_partial_run_is_provisional_and_significance_goes_by_holm() -> None:
     report = comparison_report([run("a", "R", "R"), run("b", "N", ".")])
-    found = report.comparison.differences[0]
+    result = report.comparison.differences[0]
 
-    said = words.conclusion(report.comparison, found)
-    assert said.endswith("Provisional: not everything is rated.")
+    sentence = words.conclusion(report.comparison, result)
+    assert sentence.endswith("Provisional: not everything is rated.")
     for p_holm, significant in ((None, False), (0.05, True), (0.0501, False), (0.0, True)):
-        corrected = replace(found, p=0.001, p_holm=p_holm)
+        corrected = replace(result, p=0.001, p_holm=p_holm)
         assert corrected.significant is significant

@@ -52,9 +52,9 @@ def answer_rows(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def read_answer(row: dict[str, Any]) -> AnswerRow:
-    found = next(cited_answers.read_answers("a.jsonl", io.BytesIO(json.dumps(row).encode())))
-    assert isinstance(found, tuple)
-    return found[1]
+    result = next(cited_answers.read_answers("a.jsonl", io.BytesIO(json.dumps(row).encode())))
+    assert isinstance(result, tuple)
+    return result[1]
 
 
 @given(answer_rows(), st.sampled_from([0.0, 0.6, 0.7]))
@@ -62,9 +62,9 @@ def test_an_answer_scores_as_by_the_second_implementation(
     row: dict[str, Any], tau_sim: float
 ) -> None:
     scored = answers.score(read_answer(row), AnswerScale(tau_sim=tau_sim))
-    found = answer_row(scored).result
+    result = answer_row(scored).result
 
-    assert {**found, "id": None} == pytest.approx({"id": None, **oracle.answer(row, tau_sim)})
+    assert {**result, "id": None} == pytest.approx({"id": None, **oracle.answer(row, tau_sim)})
 
 
 @given(st.lists(answer_rows(), max_size=6), st.randoms(use_true_random=False))
@@ -98,10 +98,10 @@ chunk_rows = st.builds(
 
 @given(chunk_rows)
 def test_chunks_score_as_by_the_second_implementation(row: ChunkRow) -> None:
-    found = chunk_row(chunks.score(row)).result
+    result = chunk_row(chunks.score(row)).result
     expected = oracle.chunks(row.expected_answer, list(row.retrieved_chunks))
 
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert {name: result[name] for name in expected} == pytest.approx(expected, abs=1e-12)
 
 
 @given(st.lists(chunk_rows, min_size=1, max_size=6))
@@ -159,12 +159,12 @@ def read_json(item: dict[str, Any]) -> json_answers.JsonQuestion:
 @given(json_items)
 def test_a_json_answer_scores_as_by_the_second_implementation(item: dict[str, Any]) -> None:
     score = json_answers.score(read_json(item))
-    found, expected = json_row(score).result, oracle.json_answer(item)
+    result, expected = json_row(score).result, oracle.json_answer(item)
 
     assert all(0 <= part <= 1 for part in score.parts.values())
     assert 0 <= score.score <= 100
-    assert found["schema_ok"] is True
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+    assert result["schema_ok"] is True
+    assert {name: result[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
 @given(outputs)

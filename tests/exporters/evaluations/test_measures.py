@@ -8,7 +8,7 @@ from tests.exporters.explained import unexplained
 
 @pytest.mark.parametrize("language", ["id", "en"])
 def test_every_measure_is_explained_in_both_languages(language: str) -> None:
-    measures = [one for found in EVALUATIONS.values() for one in found.measures.values()]
+    measures = [measure for result in EVALUATIONS.values() for measure in result.measures.values()]
 
     assert measures
     assert unexplained(measures, language) == []

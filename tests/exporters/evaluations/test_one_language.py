@@ -27,8 +27,8 @@ from tests.services.gold.gold_files import gold_bytes, v2_file
 def _report(kind: EvaluationKind, data: bytes, **settings: Any) -> Document:
     with WaitingRows() as rows:
         file = scoring.NamedBytes("a.json", data)
-        found = scoring.score(ScoringSettings(kind, **settings), [file], rows)
-    return score_documents.report(kind, "a.json", found.head | {"left_out": 1}, found.figures)
+        scores = scoring.score(ScoringSettings(kind, **settings), [file], rows)
+    return score_documents.report(kind, "a.json", scores.head | {"left_out": 1}, scores.figures)
 
 
 def _constraints(missing: MissingRule) -> str:

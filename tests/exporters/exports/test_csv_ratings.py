@@ -71,7 +71,7 @@ def test_a_row_recomputes_from_its_columns_where_cannot_tell_is_not_relevant() -
     ]
     lines = rated_csv(replace(report(*rows), cannot_tell="not_relevant")).decode().splitlines()[1:]
 
-    assert [one.removeprefix("1,cari rumah,location,") for one in lines] == [
+    assert [line.removeprefix("1,cari rumah,location,") for line in lines] == [
         "10,4,3,0.4000,0.4000,0.3333,1,,cannot tell (not relevant): rank 10",
         "2,0,,0.0000,0.0000,0.0000,0,,cannot tell (not relevant): rank 2",
     ]
@@ -130,9 +130,9 @@ def drawn_reports(draw: st.DrawFn) -> RunReport:
 
 
 def read_again(report: RunReport, style: CsvStyle) -> RunReport:
-    found = read("r1", rated_csv(report, style=style))
-    assert found.problems == ()
-    return replace(found.report, rule=report.rule)
+    result = read("r1", rated_csv(report, style=style))
+    assert result.problems == ()
+    return replace(result.report, rule=report.rule)
 
 
 @given(drawn_reports(), styles)

@@ -37,9 +37,9 @@ UNSAID = (
 def test_a_result_holds_every_field_of_its_card_null_where_nothing_is_said(
     verdict: Relevance | None, written: int | str | None
 ) -> None:
-    found = result_json(1, CARD, BINARY.number(verdict), CardParticulars())
+    result = result_json(1, CARD, BINARY.number(verdict), CardParticulars())
 
-    assert found == {
+    assert result == {
         **dict.fromkeys(UNSAID),
         "rank": 1,
         "title": "Rumah A",
@@ -56,7 +56,7 @@ def test_a_result_holds_every_field_of_its_card_null_where_nothing_is_said(
             "record": {**NOTHING, "card": {}},
         },
     }
-    assert '"land_area": 105,' in json.dumps(found)
+    assert '"land_area": 105,' in json.dumps(result)
 
 
 JSON = st.recursive(

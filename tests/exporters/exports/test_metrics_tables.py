@@ -40,18 +40,18 @@ def document(found: RunReport) -> Any:
 
 def test_the_document_has_counts_and_unrounded_figures_with_bounds_and_n() -> None:
     """NRR: 2/3. R.: 1/2 to 1. So P@5 so far is 2/3, between (2/3 + 1/2)/2 and (2/3 + 1)/2."""
-    found = document(report(*RATED.rows, row(UNREADABLE, 5)))
+    printed = document(report(*RATED.rows, row(UNREADABLE, 5)))
 
-    assert (found["run"], found["rule"], found["n_queries"]) == ("r1", "rater Ani", 5)
-    assert (found["n_complete"], found["n_with_results"]) == (3, 2)
-    assert (found["n_failed"], found["n_unreadable"]) == (1, 1)
-    assert found["figures"]["mean_precision_at_5"] == {
+    assert (printed["run"], printed["rule"], printed["n_queries"]) == ("r1", "rater Ani", 5)
+    assert (printed["n_complete"], printed["n_with_results"]) == (3, 2)
+    assert (printed["n_failed"], printed["n_unreadable"]) == (1, 1)
+    assert printed["figures"]["mean_precision_at_5"] == {
         "value": 2 / 3,
         "lower": (2 / 3 + 1 / 2) / 2,
         "upper": (2 / 3 + 1) / 2,
         "n": 1,
     }
-    assert found["categories"] == {"location": found["figures"]}
+    assert printed["categories"] == {"location": printed["figures"]}
 
 
 def test_a_query_shows_its_figures_once_it_is_complete() -> None:
@@ -88,64 +88,64 @@ def test_the_csv_has_the_numbers_of_the_json_to_four_decimals() -> None:
 
     assert [line["figure"] for line in lines] == [*HEADLINES, *HEADLINES]
     for line in lines:
-        found = figures[line["figure"]]  # 2/3 is 0.6667
-        expected = {name: rounded(value) for name, value in found.items()}
+        result = figures[line["figure"]]  # 2/3 is 0.6667
+        expected = {name: rounded(value) for name, value in result.items()}
         given = {key: float(line[key]) if line[key] else None for key in expected}
         assert given == expected
 
 
 def test_markdown_rounds_at_display_and_shows_undefined_as_a_dash() -> None:
     with speaking("en"):
-        found = metrics_markdown(RATED)
+        result = metrics_markdown(RATED)
         nothing = metrics_markdown(report(row("R.")))
 
-    assert found.startswith(
+    assert result.startswith(
         "# Run r1 (Ani alone)\n\n3 of 4 questions complete · 1 answer not graded (provisional). "
         "4 questions: 2 with results,"
     )
-    assert "| Precision@5 | 0.5833–0.8333 | 1 of 2 |\n" in found
+    assert "| Precision@5 | 0.5833–0.8333 | 1 of 2 |\n" in result
     assert "| Precision@5 | 0.5000–1.0000 | 0 of 1 |\n" in nothing
 
 
 def test_markdown_and_the_document_name_what_cannot_tell_is() -> None:
-    counted = replace(RATED, cannot_tell="not_relevant")
+    counts = replace(RATED, cannot_tell="not_relevant")
 
     with speaking("en"):
         assert labels.CANNOT_TELL["left_out"] in metrics_markdown(RATED)
-        assert labels.CANNOT_TELL["not_relevant"] in metrics_markdown(counted)
+        assert labels.CANNOT_TELL["not_relevant"] in metrics_markdown(counts)
     assert document(RATED)["cannot_tell"] == "left_out"
-    assert document(counted)["cannot_tell"] == "not_relevant"
+    assert document(counts)["cannot_tell"] == "not_relevant"
 
 
 def test_markdown_cells_cannot_break_out_of_their_table() -> None:
     with speaking("en"):
-        found = metrics_markdown(RunReport("a|b\nc", "majority", ()))
+        result = metrics_markdown(RunReport("a|b\nc", "majority", ()))
 
-    assert "# Run a\\|b c (Majority of all raters)\n" in found
+    assert "# Run a\\|b c (Majority of all raters)\n" in result
 
 
 def test_the_report_shows_the_figures_of_every_run_before_what_they_mean() -> None:
     simple = report(SIMPLE, row(CORRECT_EMPTY, 2))
     with speaking("en"):
-        found = runs_markdown([("First", simple), ("Second", simple)]).decode()
+        result = runs_markdown([("First", simple), ("Second", simple)]).decode()
 
     # One list of two, the second relevant: P@5 1/2 and RR 1/2; a correct empty is a success.
-    assert found.count("| Precision@5 | 0.5000 | 1 |") == 2
-    assert "| Location (location_simple) | 1 | 0.5000 |" in found
-    headings = [line for line in found.splitlines() if line.startswith("#")]
+    assert result.count("| Precision@5 | 0.5000 | 1 |") == 2
+    assert "| Location (location_simple) | 1 | 0.5000 |" in result
+    headings = [line for line in result.splitlines() if line.startswith("#")]
     assert headings[1:3] == ["## Run First (Ani alone)", "## Run Second (Ani alone)"]
     assert headings[-1] == "## References"
-    assert found.count("\n- ", found.rindex("## ")) == len(REFERENCES)
+    assert result.count("\n- ", result.rindex("## ")) == len(REFERENCES)
 
 
 def test_the_report_speaks_one_language() -> None:
     with speaking("id"):
         text = runs_markdown([("Hybrid", RATED)]).decode()
 
-    found = text.rpartition("## ")[0]
-    assert "| 0,5833–0,8333 | 1 dari 2 |\n" in found
+    result = text.rpartition("## ")[0]
+    assert "| 0,5833–0,8333 | 1 dari 2 |\n" in result
     for english in (" the ", " of ", " is ", "alone", "Category", "Questions", "0.5"):
-        assert english not in found
+        assert english not in result
 
 
 def test_the_committed_page_of_measures_is_the_registry_s() -> None:

@@ -67,10 +67,10 @@ def test_the_only_run_of_a_day_goes_by_the_day_and_others_by_moment_and_number()
 
 
 def test_methods_that_differ_in_case_alone_share_a_folder_and_no_time_is_undated() -> None:
-    found = names([stored("a", "kemarin", "Hybrid"), stored("b", method="hybrid")])
+    result = names([stored("a", "kemarin", "Hybrid"), stored("b", method="hybrid")])
 
-    assert [found[name].folder for name in "ab"] == ["Hybrid", "Hybrid"]
-    assert [found[name].moment for name in "ab"] == ["undated", "undated_2"]
+    assert [result[name].folder for name in "ab"] == ["Hybrid", "Hybrid"]
+    assert [result[name].moment for name in "ab"] == ["undated", "undated_2"]
 
 
 def test_a_run_file_keeps_what_nobody_understands_and_counts_what_came() -> None:

@@ -51,7 +51,9 @@ def test_the_score_falls_with_the_rank_in_every_list() -> None:
 
 
 def scored(*scores: float | None) -> list[JudgedResult]:
-    return [JudgedResult("1", rank, f"d{rank}", score=one) for rank, one in enumerate(scores, 1)]
+    return [
+        JudgedResult("1", rank, f"d{rank}", score=score) for rank, score in enumerate(scores, 1)
+    ]
 
 
 def test_own_scores_stand_in_the_fifth_of_six_columns() -> None:
@@ -101,9 +103,9 @@ def test_ir_measures_finds_our_figures_in_the_files() -> None:
     """200 random lists of 1 to 14 results, one in six of them "cannot tell"."""
     rng = random.Random(5)
     lists = [rng.choices((R, N, U), (3, 2, 1), k=rng.randint(1, 14)) for _ in range(200)]
-    found = [r for query_id, verdicts in enumerate(lists) for r in results(verdicts, query_id)]
+    result = [r for query_id, verdicts in enumerate(lists) for r in results(verdicts, query_id)]
 
-    measured = measured_by_ir_measures(found)
+    measured = measured_by_ir_measures(result)
 
     for query_id, verdicts in enumerate(lists):
         if set(verdicts) == {U}:

@@ -58,7 +58,7 @@ def test_a_report_is_in_one_language(name: str, language: str) -> None:
 def test_a_sentence_of_the_other_language_would_be_found() -> None:
     with speaking("en"):
         text = measures_markdown()
-    found = [one for one in sentences(pairs()) if one in text]
+    result = [sentence for sentence in sentences(pairs()) if sentence in text]
 
-    assert "How much of what is shown first is relevant." in found
-    assert len(found) > 100
+    assert "How much of what is shown first is relevant." in result
+    assert len(result) > 100

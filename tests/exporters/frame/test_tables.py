@@ -82,9 +82,11 @@ def test_no_cell_is_a_formula_or_an_error() -> None:
 
 def test_loading_the_exporters_loads_no_pandas() -> None:
     code = "import sys, relevansi.exporters.frame.spreadsheets; print('pandas' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
-    assert done.stdout == "False\n"
+    assert process.stdout == "False\n"
 
 
 def test_each_module_is_a_function_that_returns_its_exports() -> None:

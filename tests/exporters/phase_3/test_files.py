@@ -83,21 +83,21 @@ def person(
 
 def user_study_report(people: Sequence[Person] | None = None) -> UserStudyReport:
     """Return a report of three people, or of `people`."""
-    found = tuple(three_people() if people is None else people)
+    result = tuple(three_people() if people is None else people)
     return UserStudyReport(
         study="Rumah",
         search_method="hybrid",
         llm="demo",
         most_questions=10,
-        people=found,
+        people=result,
         withdrawn=2,
-        judged_until=NOW if found else None,
+        judged_until=NOW if result else None,
         version="1.0",
-        figures=clustered_figures([one.totals for one in found]),
-        categories=by_category(found),
-        themes=by_theme(found),
+        figures=clustered_figures([one.totals for one in result]),
+        categories=by_category(result),
+        themes=by_theme(result),
         usability=usability_summary(
-            [one.usability_score for one in found if one.usability_score is not None]
+            [one.usability_score for one in result if one.usability_score is not None]
         ),
         cannot_tell="left_out",
     )
@@ -182,17 +182,17 @@ def test_the_long_tables_have_a_row_for_each_answer_and_card() -> None:
 
 
 def test_json_is_unrounded_and_null_where_undefined() -> None:
-    found = json.loads(json.dumps(user_study_json(user_study_report())))
+    decoded = json.loads(json.dumps(user_study_json(user_study_report())))
 
-    assert found["phase"] == 3
-    assert found["figures"]["mean_precision_at_5"]["value"] == 0.625
-    assert found["figures"]["mean_precision_at_5"]["participants"] == 3
-    assert found["figures"]["mean_precision_at_5"]["questions"] == 4
-    assert set(found["figures"]) == set(CLUSTERED_FIGURES)
-    assert found["usability"]["mean"] == 75.0
+    assert decoded["phase"] == 3
+    assert decoded["figures"]["mean_precision_at_5"]["value"] == 0.625
+    assert decoded["figures"]["mean_precision_at_5"]["participants"] == 3
+    assert decoded["figures"]["mean_precision_at_5"]["questions"] == 4
+    assert set(decoded["figures"]) == set(CLUSTERED_FIGURES)
+    assert decoded["usability"]["mean"] == 75.0
     counts = {"participants": 3, "questions": 5, "failed": 0, "unreadable": 0}
-    assert found["counts"] == counts | {"withdrawn": 2}
-    melati, kenari, hostile = found["participants"]
+    assert decoded["counts"] == counts | {"withdrawn": 2}
+    melati, kenari, hostile = decoded["participants"]
     assert melati["questions"][0]["results"][0]["relevance"] == 1
     assert kenari["questions"][1]["precision_at_5"] is None
     assert hostile["usability"]["score"] is None

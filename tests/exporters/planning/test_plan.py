@@ -55,4 +55,4 @@ def test_an_entered_deviation_is_called_a_lower_limit() -> None:
             plan(RatingPlanWish("mrr", 0.2), effort, has=30, pair=("a", "b"), differences=[1, 0, 0])
         )
     assert "lower limit" in entered.sentences[0]
-    assert not any("lower limit" in said for said in rated.sentences)
+    assert not any("lower limit" in sentence for sentence in rated.sentences)

@@ -52,7 +52,7 @@ def run_of(*titles: tuple[str, ...]) -> ReadRun:
 
 
 def test_evaluations_overrides_and_reasons_are_read_in_order() -> None:
-    found = read(
+    result = read(
         {
             "timestamp": "2026-01-26",
             "manual_evaluations": {
@@ -64,14 +64,14 @@ def test_evaluations_overrides_and_reasons_are_read_in_order() -> None:
         }
     )
 
-    assert found.decisions == (
+    assert result.decisions == (
         (22, 0, CARD, "fail", "ruko"),
         (22, 1, CARD, "pass", ""),
         *((23, card, CARD, None, "") for card in range(3)),
         (2, 9, "location", "pass", "a typing error"),
         (2, 9, "price", "na", ""),
     )
-    assert found.problems == ()
+    assert result.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -100,19 +100,19 @@ def test_a_wrong_entry_is_named_and_the_others_are_kept(
         "constraint_overrides": {"price": "fail"},
         "override_reasons": {"price": "x"},
     }
-    found = read({part: {"3": cards, "4": {"0": good[part]}}})
+    result = read({part: {"3": cards, "4": {"0": good[part]}}})
 
     kept = {"manual_evaluations": [CARD], "constraint_overrides": ["price"]}
-    assert [one[2] for one in found.decisions] == kept.get(part, [])
-    (message,) = told(found)
+    assert [decision[2] for decision in result.decisions] == kept.get(part, [])
+    (message,) = told(result)
     assert [word for word in (f"{part}{words[0]}", *words[1:]) if word not in message] == []
 
 
 def test_a_wrong_comment_costs_the_comment_only() -> None:
-    found = read(evaluations(q3={"0": {"result": "pass", "comment": 5}}))
+    result = read(evaluations(q3={"0": {"result": "pass", "comment": 5}}))
 
-    assert found.decisions == ((3, 0, CARD, "pass", ""),)
-    assert "manual_evaluations.3.0.comment" in told(found)[0]
+    assert result.decisions == ((3, 0, CARD, "pass", ""),)
+    assert "manual_evaluations.3.0.comment" in told(result)[0]
 
 
 @pytest.mark.parametrize("document", [[], {"results": []}])
@@ -124,7 +124,7 @@ def test_json_without_decisions_is_refused(document: object) -> None:
 def test_decisions_are_about_cards_of_a_run_and_those_that_are_not_are_named() -> None:
     run = run_of(("a", "b"), (), ("a",))
     passed = {"result": "pass"}
-    found = read(
+    result = read(
         evaluations(
             q1={"0": {"result": "fail"}, "1": {"result": "pending"}, "2": passed},
             q2={"0": passed},
@@ -134,14 +134,14 @@ def test_decisions_are_about_cards_of_a_run_and_those_that_are_not_are_named() -
         | {"constraint_overrides": {"3": {"1": {"price": "na", "floors": "na"}}}}
     )
 
-    wrong = manual_input.check_cards(found, {1: 2, 2: 0, 3: 1})
+    wrong = manual_input.check_cards(result, {1: 2, 2: 0, 3: 1})
     assert [(p.query_id, p.details["place"], p.details["expected"]) for p in wrong] == [
         (1, "manual_evaluations.1.2", "0-1"),
         (2, "manual_evaluations.2", "1, 3"),
         (9, "manual_evaluations.9", "1, 3"),
         (3, "constraint_overrides.3.1", "0"),
     ]
-    assert manual_input.verdicts(found, run, "hybrid") == (
+    assert manual_input.verdicts(result, run, "hybrid") == (
         VerdictByHand("hybrid", 1, "slug:a", passed=False),
         VerdictByHand("hybrid", 3, "slug:a", passed=True),
     )
@@ -152,12 +152,12 @@ def test_the_real_file_is_read_whole(real_run: Path) -> None:
     """68 evaluations of which 5 fail, and 3 overrides, as the file's own summary counts."""
     data = (real_run / "manual_input.json").read_bytes()
     run = json_runs.read("hybrid/results.json", (real_run / "results.json").read_bytes())
-    found = manual_input.read(NAME, data)
+    result = manual_input.read(NAME, data)
 
     summary = json.loads(data)["summary"]
-    on_cards = sum(one[2] == CARD for one in found.decisions)
+    on_cards = sum(decision[2] == CARD for decision in result.decisions)
     assert on_cards == summary["manual_evaluations_count"] == 68
-    assert len(found.decisions) - on_cards == summary["constraint_overrides_count"] == 3
-    assert found.problems == ()
-    verdicts = manual_input.verdicts(found, run, "hybrid")
+    assert len(result.decisions) - on_cards == summary["constraint_overrides_count"] == 3
+    assert result.problems == ()
+    verdicts = manual_input.verdicts(result, run, "hybrid")
     assert (len(verdicts), sum(not verdict.passed for verdict in verdicts)) == (68, 5)

@@ -61,9 +61,9 @@ def test_a_row_is_read_with_all_it_says() -> None:
 
 def test_settings_stand_on_a_row_or_on_a_line_for_the_rows_below() -> None:
     shared = {"temperature": 0, "token_target": 1000}
-    found = read({"id": 1, "answer": "a"}, shared, {"id": 2, "answer": "a", "temperature": 0.5})
+    result = read({"id": 1, "answer": "a"}, shared, {"id": 2, "answer": "a", "temperature": 0.5})
 
-    assert [(one[0], one[1].settings) for one in found if not isinstance(one, Problem)] == [
+    assert [(one[0], one[1].settings) for one in result if not isinstance(one, Problem)] == [
         (1, {}),
         (3, {"temperature": 0.5, "token_target": 1000}),
     ]
@@ -71,10 +71,10 @@ def test_settings_stand_on_a_row_or_on_a_line_for_the_rows_below() -> None:
 
 def test_what_a_row_leaves_out_or_says_bare() -> None:
     bare = {**ROW, "usage": {"prompt_tokens": 3}, "gold": "Tidak ada"}
-    found = read({"id": 7, "answer": ""}, bare, {**ROW, "usage": [], "gold": "–"})
+    result = read({"id": 7, "answer": ""}, bare, {**ROW, "usage": [], "gold": "–"})
 
-    assert found[0] == (1, AnswerRow("7", "", ""))
-    rows = [one[1] for one in found[1:] if isinstance(one, tuple)]
+    assert result[0] == (1, AnswerRow("7", "", ""))
+    rows = [one[1] for one in result[1:] if isinstance(one, tuple)]
     assert [(row.calls, row.gold) for row in rows] == [(((3, 0),), "Tidak ada"), ((), None)]
 
 
@@ -98,12 +98,12 @@ def test_what_a_row_leaves_out_or_says_bare() -> None:
     ],
 )
 def test_a_wrong_value_costs_its_line(change: dict[str, Any], told: str) -> None:
-    found = read({**ROW, **change}, ROW)
+    result = read({**ROW, **change}, ROW)
 
-    assert isinstance(found[0], Problem)
-    assert isinstance(found[-1], tuple)
+    assert isinstance(result[0], Problem)
+    assert isinstance(result[-1], tuple)
     with speaking("en"):
-        message = problems.message(found[0])
+        message = problems.message(result[0])
     assert message.startswith("a.jsonl: line 1, ")
     assert told in message
     assert "The line is left out." in message
@@ -118,9 +118,9 @@ def test_chunks_are_read_with_their_strategy() -> None:
         {"id": 4, "expected_answer": "a", "retrieved_chunks": ["b", 5]},
     ]
     data = "\n".join(json.dumps(row) for row in rows).encode()
-    *found, wrong = cited_answers.read_chunks("c.jsonl", io.BytesIO(data))
+    *result, wrong = cited_answers.read_chunks("c.jsonl", io.BytesIO(data))
 
-    assert found == [
+    assert result == [
         (1, ChunkRow("1", "", "a", ("b",), "kecil")),
         (2, ChunkRow("2", "?", "", (), None)),
         (3, ChunkRow("3", "", "", ("3 - 4",), None)),
@@ -134,9 +134,9 @@ def read_all(data: bytes) -> list[JsonLine | Problem]:
 
 
 def test_each_line_is_one_object_with_its_number() -> None:
-    found = read_all(b'\xef\xbb\xbf{"a": 1}\n\n  \r\n{"b": "\\u0000x"}')
+    result = read_all(b'\xef\xbb\xbf{"a": 1}\n\n  \r\n{"b": "\\u0000x"}')
 
-    assert found == [JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 4, {"b": "x"})]
+    assert result == [JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 4, {"b": "x"})]
 
 
 @pytest.mark.parametrize(
@@ -173,10 +173,10 @@ def test_a_value_of_a_cited_answer_that_says_nothing_is_not_stated(text: str) ->
     names = ("usage", "latency_ms", "action", "claim_similarities", "contexts", "temperature")
     row = {"id": "1", "answer": "-", "question": text} | dict.fromkeys(names, text)
 
-    (found,) = cited_answers.read_answers("a.jsonl", BytesIO(json.dumps(row).encode()))
+    (result,) = cited_answers.read_answers("a.jsonl", BytesIO(json.dumps(row).encode()))
 
-    assert not isinstance(found, Problem)
-    read = found[1]
+    assert not isinstance(result, Problem)
+    read = result[1]
     assert (read.calls, read.latency_ms, read.action) == (None, None, None)
     assert (read.claim_similarities, read.contexts, read.settings) == (None, {}, {})
     assert (read.answer, read.question) == ("-", text)  # as they were asked and answered
@@ -196,11 +196,11 @@ def test_a_dash_in_an_expected_json_answer_expects_nothing_and_is_told(text: str
     with pytest.raises(ImportRefused):
         expected_json.read("j.json", json.dumps({**document, "model_id": text}).encode())
 
-    found = expected_json.read("j.json", json.dumps(document).encode())
+    result = expected_json.read("j.json", json.dumps(document).encode())
 
-    question = found.questions[0]
+    question = result.questions[0]
     assert question.expected["detailed_description"] == ["tiga kamar"]
     assert not {"sub_topic", "original_evidence", "predicted_questions"} & question.expected.keys()
     assert question.contexts == ()
-    told = [p.details["field"] for p in found.problems if p.code == "expected_field_missing"]
+    told = [p.details["field"] for p in result.problems if p.code == "expected_field_missing"]
     assert told == ["sub_topic", "original_evidence", "predicted_questions"]

@@ -63,11 +63,11 @@ def test_one_file_holds_provenance_and_items() -> None:
     stated.pop("adapter_id")
     item = {name: value for name, value in ITEM.items() if name != "context"}
     odd = ITEM | {"id": "q2", "output": 5, "context": [{"text": "x"}, *ITEM["context"]]}
-    found = read({**stated, "items": [item | {"contexts": ITEM["context"]}, odd]})
+    result = read({**stated, "items": [item | {"contexts": ITEM["context"]}, odd]})
 
-    assert found.questions == (QUESTION, replace(QUESTION, row_id="q2", output=None))
-    assert found.provenance == stated
-    assert [problem.details["place"] for problem in found.problems] == [
+    assert result.questions == (QUESTION, replace(QUESTION, row_id="q2", output=None))
+    assert result.provenance == stated
+    assert [problem.details["place"] for problem in result.problems] == [
         "items[1].output",
         "items[1].context[0].source_path",
     ]
@@ -87,16 +87,16 @@ def test_every_missing_field_of_the_provenance_is_named() -> None:
 
 def test_a_bad_item_is_told_and_the_good_ones_kept() -> None:
     bad = [{**ITEM, "id": None}, {**ITEM, "expected": {}}, "text", ITEM, ITEM]
-    found = read({**PROVENANCE, "items": bad})
+    result = read({**PROVENANCE, "items": bad})
 
-    assert found.questions == (QUESTION,)
-    assert [problem.code for problem in found.problems] == [
+    assert result.questions == (QUESTION,)
+    assert [problem.code for problem in result.problems] == [
         "value_wrong",
         "value_wrong",
         "value_wrong",
         "item_id_repeated",
     ]
-    assert "items[1].expected.answer_example is wrong" in told(found)[1]
+    assert "items[1].expected.answer_example is wrong" in told(result)[1]
 
 
 @pytest.mark.parametrize("document", [[], {}, {"items": {}}, {"items": []}, {"items": [5]}])
@@ -108,24 +108,24 @@ def test_another_file_is_refused(document: object) -> None:
 def test_outputs_are_joined_by_id_in_the_order_of_the_questions() -> None:
     questions = [{**ITEM, "id": 2}, {**ITEM, "id": 1}, {**ITEM, "id": 3}]
     given = [{"source_path": "b.md", "text": "beta"}]
-    found = join(questions, {"id": "1", "output": "one", "context": given},
+    result = join(questions, {"id": "1", "output": "one", "context": given},
                  {"id": 2, "output": "two"}, **version(*questions))  # fmt: skip
 
-    assert [(q.row_id, q.output) for q in found.questions] == [
+    assert [(q.row_id, q.output) for q in result.questions] == [
         ("2", "two"),
         ("1", "one"),
         ("3", None),
     ]
-    assert [q.contexts[0].source_path for q in found.questions] == ["a.md", "b.md", "a.md"]
-    assert "no output for this many questions: 1 (3)" in told(found)[0]
+    assert [q.contexts[0].source_path for q in result.questions] == ["a.md", "b.md", "a.md"]
+    assert "no output for this many questions: 1 (3)" in told(result)[0]
 
 
 def test_outputs_of_no_question_and_repeated_ones_are_told() -> None:
     lines = [{"id": "q1", "output": "{}"}, {"id": "q1", "output": ""}, {"id": 9}, "x"]
-    found = join([ITEM], *lines, **version(ITEM))
+    result = join([ITEM], *lines, **version(ITEM))
 
-    assert found.questions[0].output == "{}"
-    assert [(problem.code, problem.line) for problem in found.problems] == [
+    assert result.questions[0].output == "{}"
+    assert [(problem.code, problem.line) for problem in result.problems] == [
         ("line_id_repeated", 2),
         ("line_id_unknown", 3),
         ("line_not_an_object", 4),

@@ -33,8 +33,8 @@ def _apart() -> Iterator[None]:
 
 def test_a_result_comes_back_with_the_progress_on_its_way() -> None:
     heard: list[tuple[int, int]] = []
-    found = bounded.call("a.csv", readers.doubled, (1, 2), tell=lambda *how: heard.append(how))
-    assert (found, heard) == ((2, 4), [(0, 2)])
+    result = bounded.call("a.csv", readers.doubled, (1, 2), tell=lambda *how: heard.append(how))
+    assert (result, heard) == ((2, 4), [(0, 2)])
     assert bounded.call("a.csv", readers.pids)[0] != os.getpid()
 
 
@@ -50,7 +50,7 @@ def test_outside_the_block_the_own_process_reads() -> None:
 def test_a_refusal_comes_back_with_all_its_problems() -> None:
     with pytest.raises(UnreadableFile) as refused:
         bounded.call("a.csv", readers.refuses, "a.csv")
-    listed = [(one.code, one.file, one.line) for one in refused.value.problems]
+    listed = [(problem.code, problem.file, problem.line) for problem in refused.value.problems]
     assert listed == [("results_cut_off", "a.csv", None), ("json_broken", "a.csv", 3)]
 
 
@@ -100,8 +100,8 @@ def test_without_a_fork_each_call_has_a_process_that_is_begun_for_it(
 ) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     heard: list[tuple[int, int]] = []
-    found = bounded.call("a.csv", readers.doubled, (1, 2), tell=lambda *how: heard.append(how))
-    assert (found, heard) == ((2, 4), [(0, 2)])
+    result = bounded.call("a.csv", readers.doubled, (1, 2), tell=lambda *how: heard.append(how))
+    assert (result, heard) == ((2, 4), [(0, 2)])
     assert bounded.call("a.csv", readers.pids)[1] == os.getpid()
     with pytest.raises(UnreadableFile):
         bounded.call("a.csv", readers.refuses, "a.csv")

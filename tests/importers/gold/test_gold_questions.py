@@ -85,10 +85,10 @@ def test_questions_come_with_what_they_ask() -> None:
 )
 def test_null_and_empty_constraints_ask_nothing(constraints: object) -> None:
     question = {**GOLD["questions"][0], "constraints": constraints}
-    found = gold_questions.read("gold.json", data({"questions": [question]}))
+    result = gold_questions.read("gold.json", data({"questions": [question]}))
 
-    assert found.questions[0].constraints == Constraints()
-    assert found.threshold == DEFAULT_THRESHOLD
+    assert result.questions[0].constraints == Constraints()
+    assert result.threshold == DEFAULT_THRESHOLD
 
 
 FULL: dict[str, Any] = {
@@ -164,7 +164,10 @@ def test_a_problem_names_the_line_on_which_its_question_begins() -> None:
     with pytest.raises(UnusableQuestions) as refused:
         gold_questions.read("g.json", text.encode())
 
-    assert {(one.line, one.query_id) for one in refused.value.problems} == {(4, 2), (6, 3)}
+    assert {(problem.line, problem.query_id) for problem in refused.value.problems} == {
+        (4, 2),
+        (6, 3),
+    }
     with speaking("en"):
         assert "line 4, questions[1].expected_result" in problems.message(refused.value.problem)
 
@@ -293,15 +296,15 @@ def test_numbers_may_be_written_as_text(value: object, number: object) -> None:
     "value", ["1e999999999", "-1e400", "1e-999999999", "Rp 2 M", True, [3], -1, "1/0", "9" * 40]
 )
 def test_a_number_that_cannot_be_read_counts_as_missing_and_is_told(value: object) -> None:
-    found = read({"query_id": 1, "properties": [{"price": value}]})
+    result = read({"query_id": 1, "properties": [{"price": value}]})
 
-    assert found.cards[1] == (CardFacts(),)
-    assert told(found)[0].startswith("results.json: results[0].properties[0].price is wrong")
-    assert "It counts as not on the card." in told(found)[0]
+    assert result.cards[1] == (CardFacts(),)
+    assert told(result)[0].startswith("results.json: results[0].properties[0].price is wrong")
+    assert "It counts as not on the card." in told(result)[0]
 
 
 def test_bad_entries_are_told_and_the_good_ones_kept() -> None:
-    found = read(
+    result = read(
         {"properties": []},
         {"query_id": 2, "properties": [{}], "properties_count": 3},
         {"query_id": 2, "properties": []},
@@ -309,9 +312,9 @@ def test_bad_entries_are_told_and_the_good_ones_kept() -> None:
         {"query_id": 4, "properties": ["x", {"name": "Rumah"}]},
     )
 
-    assert {query: len(cards) for query, cards in found.cards.items()} == {2: 1, 3: 0, 4: 2}
-    assert found.cards[4] == (CardFacts(), CardFacts(name="Rumah"))
-    assert [problem.code for problem in found.problems] == [
+    assert {query: len(cards) for query, cards in result.cards.items()} == {2: 1, 3: 0, 4: 2}
+    assert result.cards[4] == (CardFacts(), CardFacts(name="Rumah"))
+    assert [problem.code for problem in result.problems] == [
         "value_missing",
         "properties_differ",
         "query_repeated",

@@ -117,16 +117,16 @@ def grown_json(name: str) -> Grown:
     text = examples()[name][0].read_text("utf-8")
     top = json.loads(text)
     at = OBJECTS.get(name, ())
-    found = value_at(top, at)
+    result = value_at(top, at)
     template = (
-        found["q1"] if name == "rank_eval.json" else found[0] if type(found) is list else found
+        result["q1"] if name == "rank_eval.json" else result[0] if type(result) is list else result
     )
     if isinstance(template.get("record_json"), str):
         template["record_json"] = json.loads(template["record_json"])
     path = tuple(int(one) if one.isdigit() else one for one in LISTS[name].split("."))
     objects = [_object(template, path, number) for number in range(2)]
     keys: list[str | int] = ["q1", "q2"] if name == "rank_eval.json" else [0, 1]
-    is_one = found is template and not at
+    is_one = result is template and not at
     if at:
         value_at(top, at[:-1])[at[-1]] = (
             dict(zip(keys, objects, strict=True)) if name == "rank_eval.json" else objects

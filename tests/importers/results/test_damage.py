@@ -52,23 +52,23 @@ OF_LINES = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
 
 def seen(group: Group) -> Counter[Seen]:
     """Every row that was read; the same question asked twice has equal rows."""
-    found: Counter[Seen] = Counter()
+    result: Counter[Seen] = Counter()
     for run in group.runs:
         for query in run.queries:
             ranks = (rank for rank in count(1) if rank not in query.holes)
             asked = run.search_method or "", query.external_id or "", query.question
             for rank, card in zip(ranks, query.cards, strict=False):
-                found[*asked, rank, card.doc_id or "", card.text] += 1
-    return found
+                result[*asked, rank, card.doc_id or "", card.text] += 1
+    return result
 
 
 @cache
 def whole(name: str) -> list[Seen]:
     """The six rows of an import as it is: of the first question, then of the second one."""
     grown = GROWN[name]
-    found = seen(read(grown.files(grown.value)))
-    assert len(found) == 6
-    return [*found]
+    result = seen(read(grown.files(grown.value)))
+    assert len(result) == 6
+    return [*result]
 
 
 def outcome(files: Sequence[tuple[str, bytes]]) -> Group | ImportRefused:
@@ -125,16 +125,16 @@ def check(name: str, path: Path, value: object) -> None:
         for at, row in enumerate(whole(name))
         if at // 3 != question or (place is not None and at % 3 != place)
     ]
-    found = outcome(grown.files(damaged(grown, path, value)))
-    if isinstance(found, ImportRefused):
+    result = outcome(grown.files(damaged(grown, path, value)))
+    if isinstance(result, ImportRefused):
         file = path[0] if name == "joined" else name
-        assert {problem.file for problem in found.problems} == {file}
+        assert {problem.file for problem in result.problems} == {file}
         if name.endswith(OF_LINES):
-            assert any(problem.line for problem in found.problems)
-    elif found.runs or not (found.names or found.unfit_grades):  # else somebody is asked
-        said = {problem.code for problem in found.problems}
+            assert any(problem.line for problem in result.problems)
+    elif result.runs or not (result.names or result.unfit_grades):  # else somebody is asked
+        said = {problem.code for problem in result.problems}
         left_open = [place for code, place in SAID.items() if code in said]
-        kept = Counter(_without(row, left_open) for row in seen(found).elements())
+        kept = Counter(_without(row, left_open) for row in seen(result).elements())
         assert not Counter(_without(row, left_open) for row in others) - kept
 
 

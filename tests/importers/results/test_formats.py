@@ -632,11 +632,11 @@ def test_the_id_is_in_the_column_that_a_collection_knows() -> None:
     rows = "qid,query,docid,docno,rank\nq1,red,75,d7,0\nq1,red,70,d2,1\n"
     other = "query_id,document_id,chunk_id,rank\nq1,f0,d7,1\nq1,f1,d2,2\n"
 
-    for text, left in ((rows, "docid"), (other, "document_id")):
+    for text, remaining in ((rows, "docid"), (other, "document_id")):
         group = read({"r.csv": text, "corpus.jsonl": CORPUS})
         assert lists_of(group.runs[0]) == {"q1": ["d7", "d2"]}
         (chosen,) = [one for one in group.problems if one.code == "results_ids_chosen"]
-        assert chosen.details["others"] == left
+        assert chosen.details["others"] == remaining
 
 
 @pytest.mark.parametrize(

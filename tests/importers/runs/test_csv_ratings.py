@@ -33,9 +33,9 @@ def one(cells: str) -> tuple[QueryRow | None, tuple[Problem, ...]]:
     A tenth cell is that of the original page's thirteenth column.
     """
     header = ORIGINAL_HEADER if cells.partition('"')[0].count(",") == 9 else HEADER
-    found = read_text(f"{header}7,cari rumah,location,{cells}\n")
-    assert {(p.line, p.query_id) for p in found.problems} <= {(2, 7)}
-    return next(iter(found.report.rows), None), found.problems
+    result = read_text(f"{header}7,cari rumah,location,{cells}\n")
+    assert {(p.line, p.query_id) for p in result.problems} <= {(2, 7)}
+    return next(iter(result.report.rows), None), result.problems
 
 
 def summary_of(cells: str, *codes: str) -> QuerySummary:
@@ -71,12 +71,12 @@ def test_the_seeds_sample_gives_the_figures_of_its_section_6_and_no_problem() ->
     assert [s.figures["success_rate"].value for s in summaries] == [1, 1, 1, 0, 1]
     assert [s.quality for s in summaries] == [4, 5, 0, 0, 3]
     assert read_sample.report.rows[3].notes == "should have results"
-    found = figures(totals(read_sample.report))
-    assert found["mean_precision_at_5"].value == pytest.approx(2.4 / 3)
-    assert found["mrr"].value == pytest.approx(2.5 / 3)
-    assert found["mrr_answerable"].value == pytest.approx(2.5 / 4)
-    assert (found["success_rate"].value, found["coverage"].value) == (0.8, 0.6)
-    assert found["mean_response_quality"].value == 2.4
+    result = figures(totals(read_sample.report))
+    assert result["mean_precision_at_5"].value == pytest.approx(2.4 / 3)
+    assert result["mrr"].value == pytest.approx(2.5 / 3)
+    assert result["mrr_answerable"].value == pytest.approx(2.5 / 4)
+    assert (result["success_rate"].value, result["coverage"].value) == (0.8, 0.6)
+    assert result["mean_response_quality"].value == 2.4
 
 
 BY_HAND = HEADER + (
@@ -97,17 +97,17 @@ def test_a_file_filled_in_by_hand_yields_what_its_counts_decide() -> None:
     Of 8 with 3 relevant, 0 to 3 may be in the first five, and the first at rank 6 at most.
     """
     by_hand = read_text(BY_HAND)
-    found = figures(totals(by_hand.report))
+    result = figures(totals(by_hand.report))
 
-    assert found["mean_precision_at_5"].value == pytest.approx((0.8 + 0 + 1) / 3)
-    assert found["mean_precision_at_5"].n == 3
-    assert found["mean_overall_precision"].value == pytest.approx((0.8 + 0.375 + 0 + 1) / 4)
-    assert found["mrr"].value == pytest.approx((1 + 0 + 1) / 3)
-    assert found["mrr_answerable"].value == pytest.approx((1 + 0 + 1 + 0) / 4)
-    assert found["success_rate"].value == pytest.approx(4 / 6)
-    assert found["success_rate"].n == 6
-    assert found["mean_response_quality"].value == pytest.approx(13 / 6)
-    assert found["coverage"].value == pytest.approx(5 / 7)
+    assert result["mean_precision_at_5"].value == pytest.approx((0.8 + 0 + 1) / 3)
+    assert result["mean_precision_at_5"].n == 3
+    assert result["mean_overall_precision"].value == pytest.approx((0.8 + 0.375 + 0 + 1) / 4)
+    assert result["mrr"].value == pytest.approx((1 + 0 + 1) / 3)
+    assert result["mrr_answerable"].value == pytest.approx((1 + 0 + 1 + 0) / 4)
+    assert result["success_rate"].value == pytest.approx(4 / 6)
+    assert result["success_rate"].n == 6
+    assert result["mean_response_quality"].value == pytest.approx(13 / 6)
+    assert result["coverage"].value == pytest.approx(5 / 7)
     top, rank = by_hand.problems
     assert (top.line, rank.line, top.code, rank.code) == (3, 3, *["csv_figure_open"] * 2)
     assert (top.details["lowest"], top.details["highest"]) == ("0", "0.6")
@@ -221,10 +221,10 @@ def test_numbers_and_notes_give_the_state_the_own_words_and_the_outcome(
 def test_a_figure_that_contradicts_the_counts_is_reported_and_recomputed(
     cells: str, column: str, given: str, computed: str
 ) -> None:
-    _, (found,) = one(cells)
+    _, (result,) = one(cells)
 
-    assert (found.code, found.severity) == ("csv_contradiction", Severity.WARNING)
-    assert found.details == {"column": column, "given": given, "computed": computed}
+    assert (result.code, result.severity) == ("csv_contradiction", Severity.WARNING)
+    assert result.details == {"column": column, "given": given, "computed": computed}
 
 
 def test_other_remarks_on_a_line_that_is_kept() -> None:
@@ -287,13 +287,13 @@ def test_a_bad_line_is_reported_with_its_number_and_the_good_ones_are_kept() -> 
         "6,rumah, murah,c,5,4,1,0.8,0.8,1,1,4,\n"
     )
 
-    found = read_text(text)
+    result = read_text(text)
 
-    assert [(row.query_id, row.summary.relevant_count) for row in found.report.rows] == [
+    assert [(row.query_id, row.summary.relevant_count) for row in result.report.rows] == [
         (1, 4), (2, 4), (4, 4),
     ]  # fmt: skip
-    assert found.report.rows[1].notes == 'one\ntwo, "2"\nthree'
-    assert [(p.line, p.query_id, p.code) for p in found.problems] == [
+    assert result.report.rows[1].notes == 'one\ntwo, "2"\nthree'
+    assert [(p.line, p.query_id, p.code) for p in result.problems] == [
         (6, 3, "csv_impossible_list"),
         (9, 4, "csv_query_repeated"),
         (10, None, "csv_value_missing"),
@@ -301,7 +301,7 @@ def test_a_bad_line_is_reported_with_its_number_and_the_good_ones_are_kept() -> 
         (12, None, "csv_cell_count"),
     ]
     with speaking("en"):
-        assert "rated.csv, line 12 has 13 cells instead of 12" in message(found.problems[-1])
+        assert "rated.csv, line 12 has 13 cells instead of 12" in message(result.problems[-1])
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
@@ -335,14 +335,14 @@ def test_columns_go_by_their_names_in_any_order_and_may_be_missing() -> None:
     "text", ["", "\n", "a,b\n1,2\n", '{"results": []}', '"', f"query_id{',' * 100_000}\n1,2\n"]
 )
 def test_another_file_is_told_by_its_missing_columns(text: str) -> None:
-    found = read_text(text)
+    result = read_text(text)
 
-    assert found.report.rows == ()
-    assert [p.code for p in found.problems] == ["csv_columns_missing"]
+    assert result.report.rows == ()
+    assert [p.code for p in result.problems] == ["csv_columns_missing"]
 
 
 def test_bytes_that_are_no_utf_8_are_told_with_their_line() -> None:
-    found = read("rated.csv", HEADER.encode() + "1,café,c,5,5,1,,,,,,\n".encode("cp1252"))
+    result = read("rated.csv", HEADER.encode() + "1,café,c,5,5,1,,,,,,\n".encode("cp1252"))
 
-    (problem,) = found.problems
+    (problem,) = result.problems
     assert (problem.code, problem.line, problem.file) == ("csv_not_utf8", 2, "rated.csv")

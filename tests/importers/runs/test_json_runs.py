@@ -295,10 +295,10 @@ def test_a_wrong_value_costs_itself_alone_where_it_is_optional(
     raw: object, query_id: int | None, code: str, place: str, expected: str
 ) -> None:
     outcomes = {"": "entry_left_out"}
-    found, (problem,) = read_object(Entry, raw, file="f.json", place="r[0]", outcomes=outcomes)
+    result, (problem,) = read_object(Entry, raw, file="f.json", place="r[0]", outcomes=outcomes)
 
-    outcome = "value_ignored" if found else "entry_left_out"
-    assert (found is not None) == (place == ".count")
+    outcome = "value_ignored" if result else "entry_left_out"
+    assert (result is not None) == (place == ".count")
     assert (problem.code, problem.query_id) == (code, query_id)
     details = {"place": f"r[0]{place}", "expected": expected, "outcome": outcome}
     assert details.items() <= problem.details.items()
@@ -348,8 +348,8 @@ def test_the_v2_file_of_the_real_run_says_the_same_and_more(real_run: Path) -> N
     v2_cards = [card for read_one in other.queries for card in read_one.cards]
 
     assert json_runs.session_key(one) == json_runs.session_key(other)
-    for known, fuller in zip(v1_cards, v2_cards, strict=True):
-        for name, said in asdict(known).items():
+    for v1_card, fuller in zip(v1_cards, v2_cards, strict=True):
+        for name, said in asdict(v1_card).items():
             assert said is None or said == getattr(fuller, name)
     assert [card.listing_type for card in v2_cards].count("sale") == 198
     assert [card.listing_type for card in v2_cards].count("rent") == 39

@@ -27,9 +27,9 @@ SITE = "https://rumah.example/properti"
 def test_a_link_has_its_label_and_its_address(
     text: str, label: str | None, url: str | None
 ) -> None:
-    found = find_link(text)
+    result = find_link(text)
 
-    assert (found and found.label, found and found.url) == (label, url)
+    assert (result and result.label, result and result.url) == (label, url)
 
 
 @pytest.mark.parametrize(

@@ -78,10 +78,10 @@ def test_a_price_is_read_as_whole_rupiah(written: str, low: int | None, high: in
 def test_a_blank_cell_of_a_rated_csv_may_be_written_in_words(text: str) -> None:
     header = "query_id,category,results_count,relevant_count,precision_at_5,mrr,success,notes\n"
     cells = f"1,{text},5,4,{text},{text},{text},{text}\n"
-    found = csv_ratings.read("r.csv", f"{header}{cells}".encode())
+    result = csv_ratings.read("r.csv", f"{header}{cells}".encode())
 
-    assert [problem.code for problem in found.problems] == ["csv_figure_open"]
-    row = found.report.rows[0]
+    assert [problem.code for problem in result.problems] == ["csv_figure_open"]
+    row = result.report.rows[0]
     assert (row.summary.figures["mean_precision_at_5"].value, row.category, row.notes) == (
         0.8,
         "",

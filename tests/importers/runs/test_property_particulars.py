@@ -91,7 +91,7 @@ def test_a_huge_description_is_capped_and_the_import_says_so() -> None:
     }  # fmt: skip
     read = json_runs.read("results.json", json.dumps({"method": "m", "results": [entry]}).encode())
 
-    assert [(one.code, one.details["count"]) for one in read.problems] == [
+    assert [(problem.code, problem.details["count"]) for problem in read.problems] == [
         ("description_long", LONGEST_TEXT + 1)
     ]
     assert len(property_particulars.read_particulars(listed[0]).description) == LONGEST_TEXT

@@ -18,10 +18,10 @@ RUN = run(query(1, card("a")))
 
 
 def test_changes_come_in_the_order_in_which_they_were_made() -> None:
-    found = read(ratings(RUN, change(2, 1, "quality", 3), change(1, 1, "quality", 2)))
+    result = read(ratings(RUN, change(2, 1, "quality", 3), change(1, 1, "quality", 2)))
 
-    assert [one.value for one in found.changes] == ["2", "3"]
-    assert found.cards[1][1].identity == "slug:a"
+    assert [one.value for one in result.changes] == ["2", "3"]
+    assert result.cards[1][1].identity == "slug:a"
 
 
 @pytest.mark.parametrize(
@@ -50,18 +50,18 @@ def test_changes_come_in_the_order_in_which_they_were_made() -> None:
 )
 def test_a_change_that_cannot_be_is_left_out_and_told(wrong: dict[str, Any]) -> None:
     good = change(1, 1, "quality", 4)
-    found = read(ratings(RUN, {**change(2, 1, "quality", 1), **wrong}, good))
+    result = read(ratings(RUN, {**change(2, 1, "quality", 1), **wrong}, good))
 
-    assert [one.event_id for one in found.changes] == ["e1"]
-    assert [problem.code for problem in found.problems] == ["ratings_change_wrong"]
-    assert "changes[0]" in message(found.problems[0])
+    assert [one.event_id for one in result.changes] == ["e1"]
+    assert [problem.code for problem in result.problems] == ["ratings_change_wrong"]
+    assert "changes[0]" in message(result.problems[0])
 
 
 def test_of_two_changes_with_one_id_the_first_counts() -> None:
-    found = read(ratings(RUN, change(1, 1, "quality", 4), change(1, 1, "quality", 5)))
+    result = read(ratings(RUN, change(1, 1, "quality", 4), change(1, 1, "quality", 5)))
 
-    assert [one.value for one in found.changes] == ["4"]
-    assert [problem.code for problem in found.problems] == ["ratings_change_wrong"]
+    assert [one.value for one in result.changes] == ["4"]
+    assert [problem.code for problem in result.problems] == ["ratings_change_wrong"]
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_a_file_that_cannot_be_used_says_why(data: bytes, code: str) -> None:
 
 
 def test_unknown_keys_and_missing_cards_do_no_harm() -> None:
-    whole = json.loads(ratings(RUN, change(1, 1, "notes", "")))
-    found = read(json.dumps(whole | {"queries": [{"query_id": 1}, 3], "more": 1}).encode())
+    decoded = json.loads(ratings(RUN, change(1, 1, "notes", "")))
+    result = read(json.dumps(decoded | {"queries": [{"query_id": 1}, 3], "more": 1}).encode())
 
-    assert found.cards == {}
-    assert [one.value for one in found.changes] == [None]
+    assert result.cards == {}
+    assert [one.value for one in result.changes] == [None]

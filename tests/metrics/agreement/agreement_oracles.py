@@ -25,8 +25,8 @@ def irrcac(coefficient: str, table: Table, labels: Sequence[int]) -> float:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # its own standard errors divide by zero
         measured: Any = raw.CAC(frame, categories=[float(x) for x in labels], digits=12)
-        found = getattr(measured, "gwet" if coefficient == "pa" else coefficient)()["est"]
-    return float(found["pa" if coefficient == "pa" else "coefficient_value"])
+        result = getattr(measured, "gwet" if coefficient == "pa" else coefficient)()["est"]
+    return float(result["pa" if coefficient == "pa" else "coefficient_value"])
 
 
 def krippendorff(table: Table, scale: str) -> float:

@@ -93,20 +93,20 @@ CASES = {**RANDOM, **SKEWED}
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_coefficients_are_those_of_the_reference_tools(case: Case) -> None:
-    found = agreement(case.table, labels=case.labels)
+    result = agreement(case.table, labels=case.labels)
     ordinal = agreement(case.table, scale=Scale.ORDINAL)
     used = sorted({x for row in case.table for x in row if x is not None})
 
-    assert found.raw.value == near(oracles.irrcac("pa", case.table, case.labels))
-    assert found.fleiss.value == near(oracles.irrcac("fleiss", case.table, case.labels))
-    assert found.ac1.value == near(oracles.irrcac("gwet", case.table, case.labels))
+    assert result.raw.value == near(oracles.irrcac("pa", case.table, case.labels))
+    assert result.fleiss.value == near(oracles.irrcac("fleiss", case.table, case.labels))
+    assert result.ac1.value == near(oracles.irrcac("gwet", case.table, case.labels))
     assert ordinal.ac1.value == near(oracles.irrcac("gwet", case.table, used))
-    assert _or_nan(found.alpha) == near(oracles.krippendorff(case.table, "nominal"))
+    assert _or_nan(result.alpha) == near(oracles.krippendorff(case.table, "nominal"))
     assert _or_nan(ordinal.alpha) == near(oracles.krippendorff(case.table, "ordinal"))
-    if found.alpha.value is not None:
-        assert found.alpha.value == near(oracles.irrcac("krippendorff", case.table, case.labels))
+    if result.alpha.value is not None:
+        assert result.alpha.value == near(oracles.irrcac("krippendorff", case.table, case.labels))
     if len(case.table[0]) == 2:
-        assert _or_nan(found.cohen) == near(oracles.scikit_learn(case.table))
+        assert _or_nan(result.cohen) == near(oracles.scikit_learn(case.table))
 
 
 PAIRS = {name: case for name, case in CASES.items() if len(case.table[0]) == 2}
@@ -114,14 +114,14 @@ PAIRS = {name: case for name, case in CASES.items() if len(case.table[0]) == 2}
 
 @pytest.mark.parametrize("case", PAIRS.values(), ids=PAIRS)
 def test_weighted_kappas_are_those_of_scikit_learn(case: Case) -> None:
-    found = agreement(case.table, scale=Scale.ORDINAL, weighted=True)
+    result = agreement(case.table, scale=Scale.ORDINAL, weighted=True)
 
-    for kappa, weights in ((found.linear, "linear"), (found.quadratic, "quadratic")):
+    for kappa, weights in ((result.linear, "linear"), (result.quadratic, "quadratic")):
         assert kappa is not None
         expected = oracles.scikit_learn(case.table, weights, [*case.labels])
         assert _or_nan(kappa) == near(expected)
         if len(case.labels) == 2:  # one distance alone: weights change nothing
-            assert _or_nan(kappa) == near(_or_nan(found.cohen))
+            assert _or_nan(kappa) == near(_or_nan(result.cohen))
 
 
 def test_weights_worked_out_by_hand() -> None:
@@ -130,12 +130,12 @@ def test_weights_worked_out_by_hand() -> None:
     A gave 0, 1, 0, 2, B 0, 2, 2, 2. Linear: sum = 3; expected (2 x (0 + 3 x 2) + (1 + 3 x 1) +
     (2 + 0)) / 16 = 18 / 16; kappa = 1 - 3/4 / (18/16). Quadratic: 5/4 and 32/16.
     """
-    found = agreement([[0, 0], [1, 2], [0, 2], [2, 2]], weighted=True)
+    result = agreement([[0, 0], [1, 2], [0, 2], [2, 2]], weighted=True)
 
-    assert found.linear is not None
-    assert found.quadratic is not None
-    assert found.linear.value == near(1 - (3 / 4) / (18 / 16))
-    assert found.quadratic.value == near(1 - (5 / 4) / (32 / 16))
+    assert result.linear is not None
+    assert result.quadratic is not None
+    assert result.linear.value == near(1 - (3 / 4) / (18 / 16))
+    assert result.quadratic.value == near(1 - (5 / 4) / (32 / 16))
 
 
 def _or_nan(found: Coefficient) -> float:
@@ -164,15 +164,15 @@ def test_small_tables_worked_out_by_hand(table: Table, name: str, value: float) 
 
 def test_published_results_are_met() -> None:
     """Fleiss and AC1 from Gwet (2014); alpha from Hayes & Krippendorff (2007)."""
-    found = agreement(FOUR_RATERS)
+    result = agreement(FOUR_RATERS)
     ordinal = agreement(FOUR_RATERS, scale=Scale.ORDINAL).alpha
 
-    assert found.raw.value == pytest.approx(0.81818, abs=5e-6)
-    assert found.fleiss.value == pytest.approx(0.76117, abs=5e-6)
-    assert found.ac1.value == pytest.approx(0.77544, abs=5e-6)
-    assert found.alpha.value == pytest.approx(0.743, abs=5e-4)
+    assert result.raw.value == pytest.approx(0.81818, abs=5e-6)
+    assert result.fleiss.value == pytest.approx(0.76117, abs=5e-6)
+    assert result.ac1.value == pytest.approx(0.77544, abs=5e-6)
+    assert result.alpha.value == pytest.approx(0.743, abs=5e-4)
     assert ordinal.value == pytest.approx(0.815, abs=5e-4)
-    assert found.raw.n == 11
+    assert result.raw.n == 11
 
 
 ALL = [*coefficients(agreement([], weighted=True))]
@@ -198,10 +198,10 @@ ALL = [*coefficients(agreement([], weighted=True))]
 def test_a_coefficient_without_a_value_says_why(
     table: Table, names: list[str], why: NoAgreement, n: int
 ) -> None:
-    found = coefficients(agreement(table, weighted=True))
+    result = coefficients(agreement(table, weighted=True))
 
     for name in names:
-        assert found[name] == Coefficient(None, n, why_undefined=why)
+        assert result[name] == Coefficient(None, n, why_undefined=why)
     assert set(EXPLANATIONS) == set(NoAgreement)
 
 
@@ -212,27 +212,27 @@ def test_a_row_with_a_cell_too_few_is_a_programming_error() -> None:
 
 def test_the_interval_of_raw_agreement_of_two_is_wilsons() -> None:
     """scipy.stats.binomtest(36, 40).proportion_ci(method="wilson")."""
-    found = agreement([[1, 1]] * 36 + [[1, 0]] * 4).raw
+    raw = agreement([[1, 1]] * 36 + [[1, 0]] * 4).raw
 
-    assert (found.lower, found.upper) == pytest.approx((0.769482, 0.960420), abs=1e-6)
+    assert (raw.lower, raw.upper) == pytest.approx((0.769482, 0.960420), abs=1e-6)
 
 
 def test_perfect_agreement_on_few_items_is_no_point() -> None:
     # Wilson of 8 in 8 starts at 8 / (8 + 3.8415) = 0.6756. AC1: Pe = 2 x 0.5 x 0.5 = 0.5.
-    found = agreement([[1, 1]] * 4 + [[0, 0]] * 4)
+    result = agreement([[1, 1]] * 4 + [[0, 0]] * 4)
 
-    bounds = found.raw.lower, found.raw.upper
+    bounds = result.raw.lower, result.raw.upper
     assert bounds == pytest.approx((0.675592, 1.0), abs=1e-6)
-    assert (found.ac1.value, found.ac1.upper) == pytest.approx((1.0, 1.0))
-    assert found.ac1.lower == pytest.approx(1 - (1 - 0.675592) / 0.5, abs=1e-5)
+    assert (result.ac1.value, result.ac1.upper) == pytest.approx((1.0, 1.0))
+    assert result.ac1.lower == pytest.approx(1 - (1 - 0.675592) / 0.5, abs=1e-5)
     alone = agreement([[1, 1, 0], [1, N, N]]).raw
     assert alone == Coefficient(alone.value, 1)  # one item has none
 
 
 def test_the_items_of_the_chance_term_are_counted() -> None:
-    found = agreement([[1, 1], [0, 0], [1, N], [N, N]])
+    result = agreement([[1, 1], [0, 0], [1, N], [N, N]])
 
-    assert (found.raw.n, found.n_rated) == (2, 3)
+    assert (result.raw.n, result.n_rated) == (2, 3)
 
 
 def test_the_variance_of_an_interval_is_the_jackknifes() -> None:
@@ -242,12 +242,12 @@ def test_the_variance_of_an_interval_is_the_jackknifes() -> None:
     values = [value for value in without if value is not None]
     middle = sum(values) / 30
     variance = (29 / 30) ** 2 * sum((value - middle) ** 2 for value in values)
-    found = agreement(table).cohen
-    assert found.value is not None
+    cohen = agreement(table).cohen
+    assert cohen.value is not None
 
     # Pe = (16 x 15 + 14 x 15) / 900 = 0.5: the coefficient is -1 where all disagree.
-    expected = estimate_interval(found.value, 30 * variance, 30, lowest=-1.0)
-    assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper))
+    expected = estimate_interval(cohen.value, 30 * variance, 30, lowest=-1.0)
+    assert (cohen.lower, cohen.upper) == pytest.approx((expected.lower, expected.upper))
 
 
 @st.composite
@@ -263,13 +263,13 @@ def measured(table: Rows, scale: Scale) -> Agreement:
 
 @given(table=tables(), scale=scales)
 def test_at_most_1_or_a_reason(table: Rows, scale: Scale) -> None:
-    for name, found in coefficients(measured(table, scale)).items():
-        assert (found.value is None) == (found.why_undefined is not None)
-        if found.value is None:
-            assert (found.lower, found.upper) == (None, None)
+    for name, coefficient in coefficients(measured(table, scale)).items():
+        assert (coefficient.value is None) == (coefficient.why_undefined is not None)
+        if coefficient.value is None:
+            assert (coefficient.lower, coefficient.upper) == (None, None)
         else:
-            assert (0 if name == "raw" else -math.inf) <= found.value <= 1
-            assert found.lower is None or found.lower <= (found.upper or 0) <= 1
+            assert (0 if name == "raw" else -math.inf) <= coefficient.value <= 1
+            assert coefficient.lower is None or coefficient.lower <= (coefficient.upper or 0) <= 1
 
 
 @given(table=tables(), scale=scales, data=st.data())
@@ -292,10 +292,10 @@ def test_the_order_of_raters_and_items_and_unjudged_items_change_nothing(
 def test_perfect_agreement_is_1_where_it_is_defined(
     labels: list[int], raters: int, scale: Scale
 ) -> None:
-    found = measured([[label] * raters for label in labels], scale)
+    result = measured([[label] * raters for label in labels], scale)
 
-    assert found.raw.value == found.ac1.value == 1
-    for chance_by_labels in (found.fleiss, found.alpha):
+    assert result.raw.value == result.ac1.value == 1
+    for chance_by_labels in (result.fleiss, result.alpha):
         several = len(set(labels)) > 1
         assert chance_by_labels.value == (1 if several else None)
         assert several or chance_by_labels.why_undefined is NoAgreement.ONE_LABEL
@@ -306,8 +306,10 @@ def test_names_of_labels_do_not_matter_on_a_nominal_scale(table: Rows) -> None:
     renamed = [[None if x is None else 5 - x for x in row] for row in table]
     other = coefficients(measured(renamed, Scale.NOMINAL))
 
-    for name, one in coefficients(measured(table, Scale.NOMINAL)).items():
-        assert one.value == (None if other[name].value is None else near(other[name].value or 0))
+    for name, coefficient in coefficients(measured(table, Scale.NOMINAL)).items():
+        assert coefficient.value == (
+            None if other[name].value is None else near(other[name].value or 0)
+        )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -316,13 +318,13 @@ def test_kappa_precision_and_recall_are_those_of_scikit_learn(seed: int) -> None
     pairs = [(draw.random() < 0.6, draw.random() < 0.5) for _ in range(40)]
     machine, people = zip(*pairs, strict=True)
 
-    found = binary_agreement(pairs)
+    result = binary_agreement(pairs)
 
-    assert found.n == 40
-    assert found.kappa.value == near(cohen_kappa_score(machine, people))
-    assert found.precision == near(precision_score(people, machine))
-    assert found.recall == near(recall_score(people, machine))
-    assert found.agreed == near(sum(a == b for a, b in pairs) / 40)
+    assert result.n == 40
+    assert result.kappa.value == near(cohen_kappa_score(machine, people))
+    assert result.precision == near(precision_score(people, machine))
+    assert result.recall == near(recall_score(people, machine))
+    assert result.agreed == near(sum(a == b for a, b in pairs) / 40)
 
 
 def test_what_machine_and_people_have_no_value_for_says_why() -> None:
@@ -346,7 +348,7 @@ def test_over_time_the_first_judged_come_first_in_parts_of_ten_or_more() -> None
     parts = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items).over_time
 
     # 25 items make two parts, 13 and 12. Number 24 was judged first; 24 to 12 disagree.
-    assert [(n_items, found.raw.value) for *_, n_items, found in parts] == [(13, 0), (12, 1)]
+    assert [(n_items, result.raw.value) for *_, n_items, result in parts] == [(13, 0), (12, 1)]
     assert parts[0][:2] == (NOW - timedelta(24), NOW - timedelta(12))
 
 
@@ -357,48 +359,48 @@ def test_each_kind_names_its_raters_pairs_and_categories_and_who_cannot_tell() -
         LabelledItem("area", {"Ani": "1", "Budi": "0"}),
         LabelledItem("price", {}),
     ]
-    found = of_kind(ItemKind.CARDS, ["Ani", "Budi", "Citra"], items)
+    result = of_kind(ItemKind.CARDS, ["Ani", "Budi", "Citra"], items)
 
-    assert (found.raters, found.n_items) == (("Ani", "Budi"), 3)  # Citra judged nothing
-    assert found.cannot_tell == CannotTell(1, 6)
-    assert found.cannot_tell_by["Budi"] == CannotTell(1, 3)
-    assert (found.overall.raw.value, found.n_shared) == (0.5, 2)
-    assert list(found.pairs) == [("Ani", "Budi")]
-    assert {name: n for name, (n, _) in found.categories.items()} == {"area": 2, "price": 1}
-    assert found.over_time == ()  # nobody knows when
+    assert (result.raters, result.n_items) == (("Ani", "Budi"), 3)  # Citra judged nothing
+    assert result.cannot_tell == CannotTell(1, 6)
+    assert result.cannot_tell_by["Budi"] == CannotTell(1, 3)
+    assert (result.overall.raw.value, result.n_shared) == (0.5, 2)
+    assert list(result.pairs) == [("Ani", "Budi")]
+    assert {name: n for name, (n, _) in result.categories.items()} == {"area": 2, "price": 1}
+    assert result.over_time == ()  # nobody knows when
 
 
 def test_only_cards_can_be_undecided() -> None:
     items = [LabelledItem("area", {"Ani": 4.0, "Budi": 2.0})]
-    found = of_kind(ItemKind.QUALITY, ["Ani", "Budi"], items)
+    result = of_kind(ItemKind.QUALITY, ["Ani", "Budi"], items)
 
-    assert (found.cannot_tell, dict(found.cannot_tell_by)) == (None, {})
-    assert found.overall == agreement([[4, 2]], scale=Scale.ORDINAL, labels=range(6))
+    assert (result.cannot_tell, dict(result.cannot_tell_by)) == (None, {})
+    assert result.overall == agreement([[4, 2]], scale=Scale.ORDINAL, labels=range(6))
 
 
 def test_cards_with_more_than_two_grades_are_an_order() -> None:
     items = [LabelledItem("area", {"Ani": a, "Budi": b}) for a, b in ("03", "22", "13", "00")]
     items.append(LabelledItem("area", {"Ani": "unsure", "Budi": "1"}))
     table: Table = [[0, 3], [2, 2], [1, 3], [0, 0], [None, 1]]
-    found = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items, top=3)
-    quadratic = found.overall.quadratic
+    result = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items, top=3)
+    quadratic = result.overall.quadratic
 
-    assert found.scale is Scale.ORDINAL
-    assert found.overall.alpha.value == near(oracles.krippendorff(table, "ordinal"))
+    assert result.scale is Scale.ORDINAL
+    assert result.overall.alpha.value == near(oracles.krippendorff(table, "ordinal"))
     assert quadratic is not None
     assert quadratic.value == near(oracles.scikit_learn(table, "quadratic", range(4)))
-    assert found.overall.ac1.value == near(oracles.irrcac("gwet", table, range(4)))
-    assert "linear_kappa" in coefficients(found.overall)
+    assert result.overall.ac1.value == near(oracles.irrcac("gwet", table, range(4)))
+    assert "linear_kappa" in coefficients(result.overall)
     binary = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items[3:])
     assert "linear_kappa" not in coefficients(binary.overall)
 
 
 def test_a_repeat_without_a_second_verdict_is_asked_and_not_answered() -> None:
     repeats = [("1", "1"), ("0", "1"), ("1", "unsure"), ("0", None)]
-    found = consistency("Ani", ItemKind.CARDS, repeats)
+    result = consistency("Ani", ItemKind.CARDS, repeats)
 
-    assert (found.repeats, found.answered) == (4, 3)
-    assert (found.agreement.raw.value, found.agreement.raw.n) == (0.5, 2)  # decided both times
+    assert (result.repeats, result.answered) == (4, 3)
+    assert (result.agreement.raw.value, result.agreement.raw.n) == (0.5, 2)  # decided both times
 
 
 RUNS = ["hybrid", "api_only", "vector_only"]

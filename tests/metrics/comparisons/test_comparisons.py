@@ -50,9 +50,9 @@ def test_what_a_run_lacks_is_said_and_a_question_not_run_is_in_no_pair() -> None
     first = compared("a", "1", ".", "!", "~", None, qualities=[4])
     second = compared("b", "1", "1", "1", "1", "1")
 
-    found = compare([first, second], rule="majority")
+    comparison = compare([first, second], rule="majority")
 
-    lacks = found.contenders[0].missing
+    lacks = comparison.contenders[0].missing
     assert (lacks.not_run, lacks.incomplete, lacks.failed, lacks.unreadable) == (
         (5,),
         (2,),
@@ -61,10 +61,10 @@ def test_what_a_run_lacks_is_said_and_a_question_not_run_is_in_no_pair() -> None
     )
     assert lacks.unrated_quality == (2, 3)  # a failed call has a quality too
     assert lacks.partial
-    assert not found.contenders[1].missing.partial
-    assert found.questions[4].answers[0] is None
-    assert differences_of(found, "success_rate")[0].n == 2  # questions 1 and 3
-    assert [line.spread for line in found.questions] == [0.0, None, None, None, None]
+    assert not comparison.contenders[1].missing.partial
+    assert comparison.questions[4].answers[0] is None
+    assert differences_of(comparison, "success_rate")[0].n == 2  # questions 1 and 3
+    assert [line.spread for line in comparison.questions] == [0.0, None, None, None, None]
     bare = compare([compared("a", ".", "!"), compared("b", "1", "0")], rule="majority")
     assert [contender.rated for contender in bare.contenders] == [False, True]
     assert bare.order("mean_precision_at_5") == (("b",),)
@@ -74,8 +74,8 @@ def difference(figure: str, *rows: tuple[str, str], at_zero: bool = False) -> Di
     """Return what two runs with these rows differ by in one figure."""
     first = compared("a", *(row[0] for row in rows))
     second = compared("b", *(row[1] for row in rows))
-    found = differences_of(compare([first, second], rule="majority"), figure)
-    (one,) = [entry for entry in found if entry.false_negatives_at_zero == at_zero]
+    result = differences_of(compare([first, second], rule="majority"), figure)
+    (one,) = [entry for entry in result if entry.false_negatives_at_zero == at_zero]
     return one
 
 
@@ -110,33 +110,33 @@ def test_a_pair_is_a_question_where_both_have_a_value(
     mean: float | None,
     headline: float | None,
 ) -> None:
-    found = difference(figure, *rows, at_zero=at_zero)
+    result = difference(figure, *rows, at_zero=at_zero)
 
-    assert (found.n, found.wins, found.ties, found.losses) == counts
-    assert (found.mean, found.headline) == (mean, headline)
-    assert (found.p is None) == (found.p_holm is None) == (found.n == 0)
-    assert found.small == (found.n < SMALL)
+    assert (result.n, result.wins, result.ties, result.losses) == counts
+    assert (result.mean, result.headline) == (mean, headline)
+    assert (result.p is None) == (result.p_holm is None) == (result.n == 0)
+    assert result.small == (result.n < SMALL)
 
 
 def test_success_is_tested_by_exact_mcnemar() -> None:
     rows = [("1", "0")] * 6 + [("0", "1")] * 1 + [("1", "1")] * 3 + [("c", "c"), ("!", "1")]
 
-    found = difference("success_rate", *rows)
+    result = difference("success_rate", *rows)
 
     # 6 against 1 + 1 failed: the binomial of the 8 discordant questions.
-    assert (found.n, found.wins, found.ties, found.losses) == (12, 6, 4, 2)
-    assert found.p == pytest.approx(stats.binomtest(6, 8).pvalue, abs=1e-12)
-    assert (found.test, found.exact) == (MCNEMAR, True)
+    assert (result.n, result.wins, result.ties, result.losses) == (12, 6, 4, 2)
+    assert result.p == pytest.approx(stats.binomtest(6, 8).pvalue, abs=1e-12)
+    assert (result.test, result.exact) == (MCNEMAR, True)
 
 
 def test_holm_is_over_the_run_pairs_of_one_figure() -> None:
     runs = [compared("a", *["1"] * 8), compared("b", *["0"] * 8), compared("c", *["1"] * 7, "0")]
 
-    found = differences_of(compare(runs, rule="majority"), "success_rate")
+    result = differences_of(compare(runs, rule="majority"), "success_rate")
 
     # 8:0 gives 2/256, 1:0 gives 1, 0:7 gives 2/128; times 3, then 2, then 1.
-    assert [entry.p for entry in found] == [2 / 256, 1.0, 2 / 128]
-    assert [entry.p_holm for entry in found] == [6 / 256, 1.0, 4 / 128]
+    assert [entry.p for entry in result] == [2 / 256, 1.0, 2 / 128]
+    assert [entry.p_holm for entry in result] == [6 / 256, 1.0, 4 / 128]
 
 
 def line(found: Stability, change: VariedPart, figure: str) -> StabilityLine:
@@ -146,63 +146,63 @@ def line(found: Stability, change: VariedPart, figure: str) -> StabilityLine:
 
 def test_an_order_that_rests_on_one_question_does_not_survive_leaving_it_out() -> None:
     # P@5: a 1, 0, .5 = .5; b 0, .5, .5 = .333. Without question 1: a .25, b .5.
-    found = stability([compared("a", "1", "0", "10"), compared("b", "0", "10", "10")])
+    result = stability([compared("a", "1", "0", "10"), compared("b", "0", "10", "10")])
 
-    questions = line(found, VariedPart.QUESTION, "mean_precision_at_5")
+    questions = line(result, VariedPart.QUESTION, "mean_precision_at_5")
     assert questions.tried == 3
     assert [moved.what for moved in questions.moved] == ["1"]
     assert [moved.what for moved in questions.unseated] == ["1"]
     assert not questions.survives
-    assert found.tried == sum(entry.tried for entry in found.lines)
-    assert found.moved >= found.unseated >= 1
+    assert result.tried == sum(entry.tried for entry in result.lines)
+    assert result.moved >= result.unseated >= 1
     level = stability([compared("a", "1", "10"), compared("b", "0", "10")])
     assert line(level, VariedPart.QUESTION, "mean_precision_at_5").survives  # both at 0.5
 
 
 def test_a_category_is_left_out_whole() -> None:
     categories = ["x", "x", "y"]
-    found = stability(
+    result = stability(
         [
             compared("a", "1", "1", "0", categories=categories),
             compared("b", "0", "0", "1", categories=categories),
         ]
     )
 
-    assert [v.what for v in line(found, VariedPart.CATEGORY, "success_rate").moved] == ["x"]
+    assert [v.what for v in line(result, VariedPart.CATEGORY, "success_rate").moved] == ["x"]
 
 
 def test_another_cutoff_may_change_the_order_of_precision_alone() -> None:
     # a is right at rank 1 and wrong after, b the other way round.
-    found = stability([compared("a", "10000"), compared("b", "01111")])
+    result = stability([compared("a", "10000"), compared("b", "01111")])
 
-    cutoffs = line(found, VariedPart.CUTOFF, "mean_precision_at_5")
+    cutoffs = line(result, VariedPart.CUTOFF, "mean_precision_at_5")
     assert (cutoffs.tried, [moved.what for moved in cutoffs.moved]) == (3, ["1"])
-    assert not [entry for entry in found.lines if entry.change is VariedPart.CUTOFF][1:]
+    assert not [entry for entry in result.lines if entry.change is VariedPart.CUTOFF][1:]
 
 
 def test_empty_lists_counted_or_not() -> None:
     # P@5: a 1 over one list, b 0.5 over two. With its false negative at 0, a has 0.5 of 2,
     # b 0.5; with two, a third.
-    found = stability([compared("a", "1", "f", "f"), compared("b", "10", "10", "c")])
+    result = stability([compared("a", "1", "f", "f"), compared("b", "10", "10", "c")])
 
-    assert [v.what for v in line(found, VariedPart.EMPTIES, "mean_precision_at_5").moved] == [
+    assert [v.what for v in line(result, VariedPart.EMPTIES, "mean_precision_at_5").moved] == [
         "counted"
     ]
     # Success: a 1/3, b 3/3; with results only both are 1.
-    assert line(found, VariedPart.EMPTIES, "success_rate").survives
+    assert line(result, VariedPart.EMPTIES, "success_rate").survives
 
 
 def test_another_rater_and_another_rule_are_tried_as_given() -> None:
     base = [compared("a", "1"), compared("b", "0")]
     turned = [compared("a", "0"), compared("b", "1")]
 
-    found = stability(
+    result = stability(
         base, without_rater={"Ani": base, "Budi": turned}, other_rules={"majority": base}
     )
 
-    raters = line(found, VariedPart.RATER, "mrr")
+    raters = line(result, VariedPart.RATER, "mrr")
     assert (raters.tried, [moved.what for moved in raters.moved]) == (2, ["Budi"])
-    assert line(found, VariedPart.RULE, "mrr").survives
+    assert line(result, VariedPart.RULE, "mrr").survives
 
 
 def test_each_conversation_counts_as_one() -> None:
@@ -210,28 +210,28 @@ def test_each_conversation_counts_as_one() -> None:
 
     def in_conversations(run: ComparedRun) -> ComparedRun:
         back = conversations({1: False, 2: True, 3: True, 4: False})
-        queries = [replace(one, conversation=back.get(one.position)) for one in run.queries]
+        queries = [replace(query, conversation=back.get(query.position)) for query in run.queries]
         return replace(run, queries=tuple(queries))
 
     # P@5 by question: a 3/4, b 1/4. By conversation a (1 + 0) / 2, b (1/3 + 1) / 2.
     runs = [compared("a", "1", "1", "1", "0"), compared("b", "1", "0", "0", "1")]
-    assert not any(one.change is VariedPart.CONVERSATION for one in stability(runs).lines)
+    assert not any(query.change is VariedPart.CONVERSATION for query in stability(runs).lines)
 
-    found = stability([in_conversations(one) for one in runs])
+    result = stability([in_conversations(query) for query in runs])
 
     (line,) = (
-        one
-        for one in found.lines
-        if one.change is VariedPart.CONVERSATION and one.figure == "mean_precision_at_5"
+        query
+        for query in result.lines
+        if query.change is VariedPart.CONVERSATION and query.figure == "mean_precision_at_5"
     )
-    assert found.orders["mean_precision_at_5"] == (("a",), ("b",))
-    assert [one.orders["mean_precision_at_5"] for one in line.moved] == [(("b",), ("a",))]
+    assert result.orders["mean_precision_at_5"] == (("a",), ("b",))
+    assert [query.orders["mean_precision_at_5"] for query in line.moved] == [(("b",), ("a",))]
 
 
 def test_the_effect_size_is_the_mean_by_the_deviation() -> None:
     # P@5: 1 - 0, 1 - 1, 0 - 0, 1 - 0: mean 1/2, deviation sqrt(4 x 1/4 / 3).
     runs = [compared("a", "1", "1", "0", "1"), compared("b", "0", "1", "0", "0")]
-    (found, *_) = differences_of(compare(runs, rule="majority"), "mean_precision_at_5")
-    assert found.d_z == pytest.approx(0.5 / (1 / 3) ** 0.5)
+    (result, *_) = differences_of(compare(runs, rule="majority"), "mean_precision_at_5")
+    assert result.d_z == pytest.approx(0.5 / (1 / 3) ** 0.5)
     equal = compare([runs[0], replace(runs[0], run="c")], rule="majority")
     assert differences_of(equal, "mrr")[0].d_z is None

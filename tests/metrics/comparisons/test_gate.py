@@ -48,12 +48,17 @@ def test_a_floor_is_decided_only_where_every_judging_agrees(
 
     def outcomes(run: list[list[tuple[int, Verdict]]]) -> dict[str, Outcome | None]:
         pairs = [(answer(listed), nothing) for listed in run]
-        return {one.figure: one.floor_outcome for one in gate_figures(pairs, (), request)}
+        return {
+            gate_figure.figure: gate_figure.floor_outcome
+            for gate_figure in gate_figures(pairs, (), request)
+        }
 
     every = [outcomes([*run]) for run in product(*map(completed, lists))]
     for figure, outcome in outcomes(lists).items():
-        found = {one[figure] for one in every}
-        assert found == ({Outcome.PASSED, Outcome.FAILED} if outcome == Outcome.OPEN else {outcome})
+        result = {gate_figure[figure] for gate_figure in every}
+        assert result == (
+            {Outcome.PASSED, Outcome.FAILED} if outcome == Outcome.OPEN else {outcome}
+        )
 
 
 @given(st.lists(st.tuples(LISTS, LISTS), min_size=1, max_size=8))
@@ -67,19 +72,23 @@ def test_equal_lists_never_fail_and_need_no_judgment(
     figures = (*FIGURES, *V1)
     request = GateRequest(baseline="b", tolerance=0.01)
 
-    same = gate_figures([(answer(one), answer(one)) for one, _ in lists], figures, request)
+    same = gate_figures(
+        [(answer(gate_figure), answer(gate_figure)) for gate_figure, _ in lists], figures, request
+    )
 
-    assert {one.difference.outcome for one in same if one.difference} == {Outcome.PASSED}
-    mixed = [(answer(one), answer(other)) for one, other in lists]
-    n_same = sum(one.items == other.items for one, other in mixed)
-    for one in gate_figures(mixed, V1[1:], replace(request, tolerance=None)):
-        assert one.difference is not None
-        assert one.difference.n_apart == len(lists) - n_same
+    assert {gate_figure.difference.outcome for gate_figure in same if gate_figure.difference} == {
+        Outcome.PASSED
+    }
+    mixed = [(answer(gate_figure), answer(other)) for gate_figure, other in lists]
+    n_same = sum(gate_figure.items == other.items for gate_figure, other in mixed)
+    for gate_figure in gate_figures(mixed, V1[1:], replace(request, tolerance=None)):
+        assert gate_figure.difference is not None
+        assert gate_figure.difference.n_apart == len(lists) - n_same
 
 
 def test_without_a_question_nothing_passes() -> None:
     """All that a run lacks may be left out, and then there is nothing to decide by."""
-    [found] = gate_figures([], ("mrr",), GateRequest(baseline="b", floors={"mrr": 0.0}))
+    [result] = gate_figures([], ("mrr",), GateRequest(baseline="b", floors={"mrr": 0.0}))
 
-    assert found.difference is not None
-    assert found.difference.outcome == found.floor_outcome == Outcome.OPEN
+    assert result.difference is not None
+    assert result.difference.outcome == result.floor_outcome == Outcome.OPEN

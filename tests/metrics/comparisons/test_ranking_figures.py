@@ -21,10 +21,10 @@ def ranked(name: str, *values: float | None) -> ComparedRun:
     run = compared(name, *("10" for _ in values))
     queries = []
     for query, value in zip(run.queries, values, strict=True):
-        found = 1.0 if value else 0.0
+        result = 1.0 if value else 0.0
         further = {
             "nDCG@10": Span(value, None, None),
-            "success@10": Span.settled(found),
+            "success@10": Span.settled(result),
             "Judged@10": Span.settled(0.5),
             "AP": Span(value, None, None),
             "Judged@1000": Span.settled(0.5),
@@ -40,34 +40,34 @@ def ranked(name: str, *values: float | None) -> ComparedRun:
 
 def test_a_headline_decides_what_is_compared() -> None:
     runs = [ranked("a", 1.0, 0.5, None, 0.75), ranked("b", 0.5, 0.25, 1.0, 0.0)]
-    found = compare(runs, rule="majority", headline=NAMES, scale=Scale(3, 2))
+    comparison = compare(runs, rule="majority", headline=NAMES, scale=Scale(3, 2))
 
-    first, _ = found.contenders
+    first, _ = comparison.contenders
     names = [*NAMES[:4], "AP", "Judged@1000"]
     assert list(first.estimates) == names
     estimate = first.estimates["nDCG@10"]
     assert (estimate.figure.value, estimate.figure.n, estimate.figure.lower) == (0.75, 3, None)
     assert estimate.interval == mean_interval([1.0, 0.5, 0.75])
     assert first.categories["c0"]["nDCG@10"].value == 0.625
-    by_figure = {one.figure: one for one in found.differences}
+    by_figure = {difference.figure: difference for difference in comparison.differences}
     assert list(by_figure) == ["nDCG@10", "success@10", "mrr", "AP"]
     assert by_figure["nDCG@10"].values == ((1.0, 0.5), (0.5, 0.25), (0.75, 0.0))
     assert by_figure["nDCG@10"].test == "randomisation"
     assert by_figure["success@10"].test == "McNemar"
     assert by_figure["success@10"].scale == Scale(3, 2)
-    assert found.lead == "nDCG@10"
-    assert [line.spread for line in found.questions] == [0.5, 0.25, None, 0.75]
+    assert comparison.lead == "nDCG@10"
+    assert [line.spread for line in comparison.questions] == [0.5, 0.25, None, 0.75]
 
 
 def test_stability_watches_the_first_four() -> None:
     runs = [ranked("a", 1.0, 0.5, 0.25), ranked("b", 0.0, 0.75, 0.5)]
-    found = stability(runs, headline=NAMES)
+    result = stability(runs, headline=NAMES)
 
-    assert list(found.orders) == list(NAMES[:4])
-    assert found.orders["nDCG@10"] == (("a",), ("b",))
+    assert list(result.orders) == list(NAMES[:4])
+    assert result.orders["nDCG@10"] == (("a",), ("b",))
     (line,) = (
         one
-        for one in found.lines
+        for one in result.lines
         if (str(one.change), one.figure) == ("question left out", "nDCG@10")
     )
     assert [variation.what for variation in line.moved] == ["1"]

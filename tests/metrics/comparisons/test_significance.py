@@ -23,16 +23,16 @@ def enumerated(differences: list[float]) -> float:
     """Return the share of all signs whose sum is at least as far from 0."""
     observed = abs(sum(differences)) - 1e-9
     signs = [*product((1, -1), repeat=len(differences))]
-    sums = (sum(map(float.__mul__, map(float, one), differences)) for one in signs)
-    return sum(abs(one) >= observed for one in sums) / len(signs)
+    sums = (sum(map(float.__mul__, map(float, sign), differences)) for sign in signs)
+    return sum(abs(sign) >= observed for sign in sums) / len(signs)
 
 
 @given(st.lists(FRACTIONS | st.floats(-1, 1).map(lambda x: round(x, 6)), max_size=9))
 def test_every_p_is_that_of_all_signs(differences: list[float]) -> None:
-    found = randomisation_test(differences)
+    result = randomisation_test(differences)
 
-    assert found.p == pytest.approx(enumerated(differences), abs=1e-12)
-    assert found.error == 0
+    assert result.p == pytest.approx(enumerated(differences), abs=1e-12)
+    assert result.error == 0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -65,12 +65,12 @@ def test_a_p_worked_out_by_hand(differences: list[float], p: float) -> None:
 def test_two_hundred_precisions_are_exact_too() -> None:
     draw = random.Random(5)
     differences = [draw.choice([0, 0.2, 0.4, -0.2, 1 / 3, -0.25, 0.6]) for _ in range(200)]
-    found = randomisation_test(differences)
+    result = randomisation_test(differences)
 
     # The normal approximation is good to a tenth here.
-    distance = sum(differences) / sum(one**2 for one in differences) ** 0.5
-    assert found.error == 0
-    assert found.p == pytest.approx(2 * stats.norm.sf(abs(distance)), rel=0.1)
+    distance = sum(differences) / sum(difference**2 for difference in differences) ** 0.5
+    assert result.error == 0
+    assert result.p == pytest.approx(2 * stats.norm.sf(abs(distance)), rel=0.1)
 
 
 def test_a_p_is_drawn_only_where_the_sums_are_too_many_and_then_until_it_decides(

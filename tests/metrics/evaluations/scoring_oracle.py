@@ -31,7 +31,7 @@ def citation_at(text: str, place: int) -> int:
 
 def split(answer: str) -> list[str]:
     """The sentences, read character by character."""
-    found, start, place = [], 0, 0
+    result, start, place = [], 0, 0
     while place < len(answer):
         if answer[place] not in ".!?":
             place += 1
@@ -52,10 +52,10 @@ def split(answer: str) -> list[str]:
         elif end < len(answer) and not answer[end].isspace():
             place += 1
             continue
-        found.append(answer[start:end])
+        result.append(answer[start:end])
         start = place = end
-    found.append(answer[start:])
-    return [piece.strip() for piece in found if any(c.isalnum() for c in piece)]
+    result.append(answer[start:])
+    return [piece.strip() for piece in result if any(c.isalnum() for c in piece)]
 
 
 def cited(sentence: str) -> tuple[str, list[str]]:
@@ -132,10 +132,10 @@ def agreement(given: str, gold: str | None) -> tuple[int | None, float | None]:
     if not ours or not theirs:
         both = float(not ours and not theirs)
         return int(both), both
-    left, common = list(theirs), 0
+    remaining, common = list(theirs), 0
     for word in ours:
-        if word in left:
-            left.remove(word)
+        if word in remaining:
+            remaining.remove(word)
             common += 1
     if common == 0:
         return 0, 0.0
@@ -147,11 +147,11 @@ def agreement(given: str, gold: str | None) -> tuple[int | None, float | None]:
 
 
 def distinct(text: str) -> list[str]:
-    found: list[str] = []
+    result: list[str] = []
     for word in text.split():
-        if word not in found:
-            found.append(word)
-    return found
+        if word not in result:
+            result.append(word)
+    return result
 
 
 def chunks(expected: str, retrieved: list[str]) -> dict[str, float]:
@@ -209,19 +209,19 @@ def list_f1(expected: list[Any], given: list[Any], most: int) -> float:
 
 
 def keywords(text: str) -> list[str]:
-    found, token, chinese = [], "", []
+    result, token, chinese = [], "", []
     for c in text + "\0":
         if c in LETTERS or c in DIGITS or (token and c in "._-"):
             token += c
         else:
             if len(token) >= 3:
-                found.append(token.lower())
+                result.append(token.lower())
             token = ""
     for one, two in itertools.pairwise(text):
         if "\u4e00" <= one <= "\u9fff" and "\u4e00" <= two <= "\u9fff":
             chinese.append(one + two)
     ordered: list[str] = []
-    for word in [*found, *chinese]:
+    for word in [*result, *chinese]:
         if word not in ordered:
             ordered.append(word)
     return ordered
@@ -240,8 +240,8 @@ def grounding(source_map: list[Any], contexts: list[dict[str, str]]) -> float:
         for ref in entry["refs"][:6]:
             total += 1
             known = any(ref["file"] == context["source_path"] for context in contexts)
-            found = any(anchor.strip() and anchor in text for anchor in ref["anchors"][:6])
-            good += known and found
+            result = any(anchor.strip() and anchor in text for anchor in ref["anchors"][:6])
+            good += known and result
     return good / total if total else 0.0
 
 
@@ -252,7 +252,7 @@ def is_dash(value: object) -> bool:
 
 def json_answer(item: dict[str, Any]) -> dict[str, float]:
     """The parts and the score of one item whose output is in order."""
-    given = json.loads(item["output"])
+    decoded = json.loads(item["output"])
     expected: dict[str, Any] = {
         name: [one for one in value if not is_dash(one)]
         if isinstance(value, list)
@@ -260,17 +260,19 @@ def json_answer(item: dict[str, Any]) -> dict[str, float]:
         for name, value in item["expected"]["answer_example"].items()
     }
     parts = {
-        name: float(alike(expected[name], given[name]))
+        name: float(alike(expected[name], decoded[name]))
         for name in ("target_audience", "main_topic", "sub_topic")
     }
     parts["detailed_description"] = list_f1(
-        expected["detailed_description"], given["detailed_description"], 12
+        expected["detailed_description"], decoded["detailed_description"], 12
     )
-    parts["original_evidence"] = evidence(expected["original_evidence"], given["original_evidence"])
+    parts["original_evidence"] = evidence(
+        expected["original_evidence"], decoded["original_evidence"]
+    )
     parts["predicted_questions"] = list_f1(
-        expected["predicted_questions"], given["predicted_questions"], 10
+        expected["predicted_questions"], decoded["predicted_questions"], 10
     )
-    parts["grounding"] = grounding(given["source_map"], item["context"])
+    parts["grounding"] = grounding(decoded["source_map"], item["context"])
     weights = (10, 10, 10, 30, 20, 10, 10)
     score = sum(w * part for w, part in zip(weights, parts.values(), strict=True))
     return {"score": score, **parts}

@@ -32,7 +32,7 @@ def row(answer: str = FIVE, **known: object) -> AnswerRow:
 
 def test_the_item_of_an_answer() -> None:
     """1 of 5 claims: overlap 0.2, faithfulness 0.6 + 0.4 x 0.2 = 0.68."""
-    found = score(
+    scores = score(
         row(
             claim_similarities=(0.6, 0.9, 0.9, 0.9, 0.59),
             gold="Satu",
@@ -40,9 +40,9 @@ def test_the_item_of_an_answer() -> None:
             latency_ms=1200,
         )
     )
-    item = answer_row(found).result
+    item = answer_row(scores).result
 
-    assert [(verdict.support, verdict.cosine) for verdict in found.verdicts] == [
+    assert [(verdict.support, verdict.cosine) for verdict in scores.verdicts] == [
         (Support.SUPPORTED, 0.6),
         (Support.NO_CITATION, 0.9),
         (Support.SEVERAL_CITATIONS, 0.9),
@@ -69,17 +69,17 @@ def test_the_item_of_an_answer() -> None:
 
 
 def test_without_cosines_and_embedder_overlap_is_undefined() -> None:
-    found = score(row())
+    scores = score(row())
 
-    assert (found.supported, found.overlap, found.faithfulness) == (None, None, None)
-    assert found.verdicts[0].support is Support.NOT_MEASURED
-    assert found.verdicts[1].support is Support.NO_CITATION
+    assert (scores.supported, scores.overlap, scores.faithfulness) == (None, None, None)
+    assert scores.verdicts[0].support is Support.NOT_MEASURED
+    assert scores.verdicts[1].support is Support.NO_CITATION
 
 
 def test_an_answer_without_claims_has_overlap_0_whatever_measures() -> None:
-    found = score(row("Saya tidak tahu."))
+    scores = score(row("Saya tidak tahu."))
 
-    assert (found.supported, found.overlap, found.faithfulness) == (0, 0.0, 0.6)
+    assert (scores.supported, scores.overlap, scores.faithfulness) == (0, 0.0, 0.6)
 
 
 def test_another_number_of_cosines_than_claims_is_refused() -> None:
@@ -146,9 +146,9 @@ def test_a_gold_answer_with_citations_is_read_without_them_too() -> None:
 
 def test_tf_idf_supports_a_claim_and_has_its_own_threshold() -> None:
     lexical = LexicalEmbedder()
-    found = score(row("Tiga kamar tidur [CIT:a]. Kolam [CIT:b]."), AnswerScale(lexical, 0.3))
+    scores = score(row("Tiga kamar tidur [CIT:a]. Kolam [CIT:b]."), AnswerScale(lexical, 0.3))
 
-    assert [verdict.support for verdict in found.verdicts] == [Support.SUPPORTED, Support.TOO_FAR]
+    assert [verdict.support for verdict in scores.verdicts] == [Support.SUPPORTED, Support.TOO_FAR]
     assert (lexical.default_tau_sim, DEFAULT_TAU_SIM) == (LEXICAL_TAU_SIM, 0.6)
 
 
@@ -175,9 +175,9 @@ def test_the_cosine_of_vectors(a: list[float], b: list[float], value: float) -> 
 
 def summary_of(*rows: AnswerRow) -> dict[str, Any]:
     summary = AnswerSummary()
-    for one in rows:
-        summary.add(score(one))
-    return {one["name"]: one["value"] or one["why"] or 0 for one in summary.figures()}
+    for figure in rows:
+        summary.add(score(figure))
+    return {figure["name"]: figure["value"] or figure["why"] or 0 for figure in summary.figures()}
 
 
 def test_the_summary_of_three_answers() -> None:
@@ -185,7 +185,7 @@ def test_the_summary_of_three_answers() -> None:
 
     Latencies 100, 200, 400: the median is 200, 95 % lies at position 1.9: 200 + 0.9 x 200.
     """
-    found = summary_of(
+    result = summary_of(
         row(
             "Ada [CIT:a].",
             claim_similarities=(0.9,),
@@ -197,7 +197,7 @@ def test_the_summary_of_three_answers() -> None:
         row("Ada.", claim_similarities=(0.9,), latency_ms=200, action="ABSTAIN"),
     )
 
-    assert found == {
+    assert result == {
         "count": 3,
         "avg_faithfulness": pytest.approx((1 + 0.6 + 0.6) / 3),
         "avg_overlap": pytest.approx(1 / 3),
@@ -215,10 +215,10 @@ def test_the_summary_of_three_answers() -> None:
 
 def test_a_judge_stands_beside_the_fallback() -> None:
     judged = row("Ada [CIT:a].", claim_similarities=(0.9,), faithfulness_judge=0.25)
-    found = summary_of(judged, row("Tidak tahu."))
+    result = summary_of(judged, row("Tidak tahu."))
 
-    assert found["avg_faithfulness_judge"] == 0.25
-    assert found["avg_faithfulness"] == pytest.approx(0.8)
+    assert result["avg_faithfulness_judge"] == 0.25
+    assert result["avg_faithfulness"] == pytest.approx(0.8)
     assert answer_row(score(judged)).result["faithfulness_judge"] == 0.25
 
 

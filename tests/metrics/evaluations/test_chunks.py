@@ -27,26 +27,26 @@ from relevansi.metrics.evaluations.registry import (
     ],
 )
 def test_the_figures_of_a_row(expected: str, chunks: list[str], figures: tuple[float, ...]) -> None:
-    found = score(ChunkRow("1", "?", expected, tuple(chunks)))
+    scores = score(ChunkRow("1", "?", expected, tuple(chunks)))
 
-    assert (found.iou, found.recall, found.precision, found.precision_omega, found.f1) == (
+    assert (scores.iou, scores.recall, scores.precision, scores.precision_omega, scores.f1) == (
         pytest.approx(figures)
     )
 
 
 def test_the_words_behind_the_figures_are_there_to_be_shown() -> None:
-    found = score(ChunkRow("1", "?", "rumah di cemara", ("rumah besar", "di Cemara")))
+    scores = score(ChunkRow("1", "?", "rumah di cemara", ("rumah besar", "di Cemara")))
 
-    assert found.common == {"rumah", "di"}
-    assert found.missed == {"cemara"}
-    assert found.surplus == {"besar", "Cemara"}
-    assert found.chunk_words == (frozenset({"rumah"}), frozenset({"di"}))
+    assert scores.common == {"rumah", "di"}
+    assert scores.missed == {"cemara"}
+    assert scores.surplus == {"besar", "Cemara"}
+    assert scores.chunk_words == (frozenset({"rumah"}), frozenset({"di"}))
 
 
 def test_no_figure_is_without_its_explanation() -> None:
-    assert list(ANSWER_MEASURES) == [one["name"] for one in AnswerSummary().figures()]
+    assert list(ANSWER_MEASURES) == [figure["name"] for figure in AnswerSummary().figures()]
     assert tuple(CHUNK_MEASURES) == CHUNK_FIGURES
     for group in EVALUATIONS.values():
-        assert {name for one in group.advice for name in one.figures} <= set(group.measures)
+        assert {name for figure in group.advice for name in figure.figures} <= set(group.measures)
     assert set(WEIGHTS) - set(CLASSES) < set(JSON_MEASURES)
     assert {"eval_score_avg", "schema_pass_rate", "gate_passed", "classes"} < set(JSON_MEASURES)

@@ -74,10 +74,10 @@ def test_the_expected_answer_itself_scores_100() -> None:
 def test_an_output_of_another_form_scores_0_and_says_why(
     output: str | None, reason: str, field: str | None
 ) -> None:
-    found = score(JsonQuestion("1", "?", EXAMPLE, output, CONTEXTS))
+    scores = score(JsonQuestion("1", "?", EXAMPLE, output, CONTEXTS))
 
-    assert (found.schema_ok, found.reason, found.output.field) == (False, reason, field)
-    assert json_row(found).result == {
+    assert (scores.schema_ok, scores.reason, scores.output.field) == (False, reason, field)
+    assert json_row(scores).result == {
         **dict.fromkeys(COLUMNS["json-v2"], 0.0),
         "id": "1",
         "schema_ok": False,
@@ -132,9 +132,9 @@ def test_lists_cover_each_other(expected: list[Any], given: list[Any], f1: Fract
 
 def test_each_expected_item_takes_the_first_that_is_free() -> None:
     """The first, ab, takes abc, so that the second is left without."""
-    found = cover(["ab", "abc"], ["abc", "xyz"], most=12)
+    result = cover(["ab", "abc"], ["abc", "xyz"], most=12)
 
-    assert found.pairs == ((0, 0),)
+    assert result.pairs == ((0, 0),)
 
 
 def test_keywords_are_english_tokens_and_then_chinese_pairs() -> None:
@@ -197,7 +197,7 @@ def test_grounding(source_map: list[Any], value: Fraction | int) -> None:
 
 def test_the_score_is_the_weighted_sum_of_the_parts() -> None:
     """One class wrong, one of two points, no questions: 10 + 10 + 0 + 15 + 20 + 0 + 10 = 65."""
-    found = score(
+    scores = score(
         question(
             sub_topic="tax",
             detailed_description=["low interest rate", "sea view"],
@@ -205,15 +205,15 @@ def test_the_score_is_the_weighted_sum_of_the_parts() -> None:
         )
     )
 
-    assert found.score == 65
-    assert found.parts["detailed_description"] == Fraction(1, 2)
+    assert scores.score == 65
+    assert scores.parts["detailed_description"] == Fraction(1, 2)
 
 
 def test_too_many_items_are_a_warning_and_no_failure() -> None:
-    found = score(question(detailed_description=["x"] * 9, predicted_questions=["x"] * 6))
+    scores = score(question(detailed_description=["x"] * 9, predicted_questions=["x"] * 6))
 
-    assert found.schema_ok
-    assert found.too_long == ("detailed_description", "predicted_questions")
+    assert scores.schema_ok
+    assert scores.too_long == ("detailed_description", "predicted_questions")
     assert score(question(detailed_description=["x"] * 8)).too_long == ()
 
 
@@ -225,16 +225,16 @@ def summary_of(*scores: JsonScore) -> JsonSummary:
 
 
 def test_failures_count_as_0_in_every_mean() -> None:
-    found = summary_of(score(question()), score(question("no")))
+    result = summary_of(score(question()), score(question("no")))
 
-    assert json_summary(found) == {
+    assert json_summary(result) == {
         "count": 2,
         "eval_score_avg": 50.0,
         "schema_pass_rate": 0.5,
         "gate_passed": False,
     }
-    assert found.reasons == {"not_json": 1}
-    assert set(found.part_means.values()) == {0.5}
+    assert result.reasons == {"not_json": 1}
+    assert set(result.part_means.values()) == {0.5}
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def tables(
         for place, raw in enumerate(listed.get(query, [])):
             shown = known(raw)
             overrides = lookup(manual.get("constraint_overrides"), query, place)
-            said = lookup(manual.get("manual_evaluations"), query, place).get("result")
+            response = lookup(manual.get("manual_evaluations"), query, place).get("result")
             rows = []
             for name in NAMES:
                 rule = asked_for(question, name)
@@ -87,10 +87,10 @@ def tables(
                 counts = word != "na" and not (left_out and word == "missing")
                 rows.append((query, place, name, word == "pass", counts, word))
             checks += rows
-            cards.append((query, place, *rate(rows, said, by_hand=by_hand)))
+            cards.append((query, place, *rate(rows, response, by_hand=by_hand)))
     kinds = ["query", "card", "constraint", "passed", "counts", "word"]
-    found = pd.DataFrame(checks, columns=kinds).astype({"passed": bool, "counts": bool})
-    return found, pd.DataFrame(cards, columns=["query", "card", "sixtieths", "pending"])
+    result = pd.DataFrame(checks, columns=kinds).astype({"passed": bool, "counts": bool})
+    return result, pd.DataFrame(cards, columns=["query", "card", "sixtieths", "pending"])
 
 
 def rate(rows: list[tuple[Any, ...]], said: str | None, *, by_hand: bool) -> tuple[int, bool]:
@@ -119,8 +119,8 @@ def asked_for(question: dict[str, Any], name: str) -> Any:
 
 
 def lookup(said: dict[str, Any] | None, query: int, place: int) -> dict[str, Any]:
-    found: dict[str, Any] = ((said or {}).get(str(query)) or {}).get(str(place)) or {}
-    return found
+    result: dict[str, Any] = ((said or {}).get(str(query)) or {}).get(str(place)) or {}
+    return result
 
 
 def known(raw: dict[str, Any]) -> dict[str, Any]:
@@ -179,8 +179,8 @@ def chord_km(lat: float, lng: float, to_lat: float, to_lng: float) -> float:
 
 def within(rule: dict[str, Any], value: Decimal) -> bool:
     def number(name: str) -> Decimal | None:
-        stated = rule.get(name)
-        return None if stated is None else Decimal(repr(stated))
+        response = rule.get(name)
+        return None if response is None else Decimal(repr(response))
 
     room = number("tolerance") or Decimal(0)
     least, most, target, exact = map(number, ("min", "max", "target", "exact"))
@@ -205,7 +205,7 @@ def summed_up(gold: dict[str, Any], cards: pd.DataFrame, at_least: Decimal) -> p
         met = len(rated) > 0 and Decimal(int(rated.sixtieths.sum())) >= at_least * SIXTIETHS * len(
             rated
         )
-        wanted, waits = question["expected_result"] == "has_data", bool(own.pending.any())
+        expected, waits = question["expected_result"] == "has_data", bool(own.pending.any())
         rows.append(
             {
                 "query_id": question["id"],
@@ -215,8 +215,12 @@ def summed_up(gold: dict[str, Any], cards: pd.DataFrame, at_least: Decimal) -> p
                 "num_properties": len(own),
                 "mean_cpr": mean_of(own, rounded=False),
                 "strict_success": int((own.sixtieths == SIXTIETHS).sum()),
-                "is_success": (met if wanted else own.empty) and not waits,
-                "confusion_category": ("TP" if met else "FN") if wanted else "FP" if met else "TN",
+                "is_success": (met if expected else own.empty) and not waits,
+                "confusion_category": ("TP" if met else "FN")
+                if expected
+                else "FP"
+                if met
+                else "TN",
             }
         )
     columns = ["query_id", "category", "is_success", "confusion_category"]

@@ -61,20 +61,20 @@ def query(
     ],
 )
 def test_a_card_s_pass_rate(card: CardFacts, counted: Fraction, left_out: Fraction | None) -> None:
-    found = [
+    result = [
         evaluate_query(question(), [card], missing=missing).cards[0].cpr for missing in MissingRule
     ]
 
-    assert found == [counted, left_out]
+    assert result == [counted, left_out]
     assert evaluate_query(question(asked=Constraints()), [card]).mean_cpr == 1  # asks nothing
 
 
 def test_the_threshold_is_met_by_exactly_its_fraction() -> None:
     """1 + 1 + 1 + 0 + 0 over 5 cards is 3/5, which floating point may put below 0.6."""
-    found = query(GOOD, GOOD, GOOD, BAD, BAD)
+    result = query(GOOD, GOOD, GOOD, BAD, BAD)
 
-    assert found.mean_cpr == Fraction(3, 5)
-    assert (found.is_success, found.confusion, found.strict_success) == (
+    assert result.mean_cpr == Fraction(3, 5)
+    assert (result.is_success, result.confusion, result.strict_success) == (
         True,
         ConstraintConfusion.TP,
         3,
@@ -95,28 +95,28 @@ def test_the_threshold_is_met_by_exactly_its_fraction() -> None:
 def test_what_a_question_comes_to(
     cards: list[CardFacts], expected: Expected, success: bool, confusion: str
 ) -> None:
-    found = query(*cards, expected=expected)
+    result = query(*cards, expected=expected)
 
-    assert (found.is_success, found.confusion) == (success, confusion)
+    assert (result.is_success, result.confusion) == (success, confusion)
     if expected is Expected.HAS_DATA:  # results meet a threshold of 0, no results do not
         assert query(*cards, threshold=Fraction(0)).is_success == bool(cards)
 
 
 def test_a_manual_card_is_1_or_0_and_a_pending_one_does_not_pass() -> None:
     decisions = Decisions(cards={(1, 0): True, (1, 1): False})
-    found = evaluate_query(question(manual=True), [BAD, GOOD, GOOD], decisions=decisions)
+    result = evaluate_query(question(manual=True), [BAD, GOOD, GOOD], decisions=decisions)
 
-    assert [card.cpr for card in found.cards] == [1, 0, 0]
-    assert [card.pending for card in found.cards] == [False, False, True]
-    assert (found.mean_cpr, found.n_pending) == (Fraction(1, 3), 1)
+    assert [card.cpr for card in result.cards] == [1, 0, 0]
+    assert [card.pending for card in result.cards] == [False, False, True]
+    assert (result.mean_cpr, result.n_pending) == (Fraction(1, 3), 1)
 
 
 def test_no_question_succeeds_while_a_card_is_pending() -> None:
     """3 of 4 cards passed by hand meet 0.6, but the fourth is still to be judged."""
     decisions = Decisions(cards={(1, card): True for card in range(3)})
-    found = evaluate_query(question(manual=True), [BAD] * 4, decisions=decisions)
+    result = evaluate_query(question(manual=True), [BAD] * 4, decisions=decisions)
 
-    assert (found.mean_cpr, found.confusion, found.is_success) == (Fraction(3, 4), "TP", False)
+    assert (result.mean_cpr, result.confusion, result.is_success) == (Fraction(3, 4), "TP", False)
 
 
 def test_an_override_counts_before_anything_else() -> None:
@@ -124,9 +124,9 @@ def test_an_override_counts_before_anything_else() -> None:
     assert evaluate_query(question(), [HALF], decisions=decisions).mean_cpr == 1
 
     decisions = Decisions(overrides={(1, 0): {"bedrooms": Outcome.NA}})
-    found = evaluate([question()], {1: [HALF]}, decisions=decisions)
-    assert found.totals.mean_cpr == 1
-    assert found.totals.pca["bedrooms"].value is None
+    result = evaluate([question()], {1: [HALF]}, decisions=decisions)
+    assert result.totals.mean_cpr == 1
+    assert result.totals.pca["bedrooms"].value is None
 
 
 def test_the_whole_evaluation_of_three_questions() -> None:
@@ -142,14 +142,14 @@ def test_the_whole_evaluation_of_three_questions() -> None:
     ]
     cards = {1: [GOOD, HALF, SILENT], 3: [BAD], 9: [GOOD]}
     report = evaluate(gold, cards)
-    whole = report.totals
+    totals = report.totals
 
-    assert (whole.n_queries, whole.n_properties) == (3, 4)
-    assert whole.mean_cpr == Fraction(1, 2)
-    assert whole.strict_success_ratio == Fraction(1, 4)
-    assert whole.success_rate == Fraction(2, 3)
-    assert whole.matrix == ConfusionMatrix(tp=1, fp=0, tn=1, fn=1)
-    assert {name: found.value for name, found in whole.pca.items()} == {
+    assert (totals.n_queries, totals.n_properties) == (3, 4)
+    assert totals.mean_cpr == Fraction(1, 2)
+    assert totals.strict_success_ratio == Fraction(1, 4)
+    assert totals.success_rate == Fraction(2, 3)
+    assert totals.matrix == ConfusionMatrix(tp=1, fp=0, tn=1, fn=1)
+    assert {name: result.value for name, result in totals.pca.items()} == {
         "property_type": Fraction(3, 4),
         "listing_type": None,
         "location": None,
@@ -227,9 +227,9 @@ def test_words_in_both_languages(name: str, asked: str, shown: str | None, outco
     ],
 )
 def test_a_keyword_passes_wherever_the_point_is(card: CardFacts) -> None:
-    found = check("location", CEMARA, card)
+    result = check("location", CEMARA, card)
 
-    assert (found.outcome, found.keyword) == ("pass", "cemara")
+    assert (result.outcome, result.keyword) == ("pass", "cemara")
 
 
 @pytest.mark.parametrize(
@@ -245,10 +245,10 @@ def test_a_keyword_passes_wherever_the_point_is(card: CardFacts) -> None:
     ],
 )
 def test_the_distance_decides(card: CardFacts, outcome: str, why: str, km: float | None) -> None:
-    found = check("location", CEMARA, card)
+    result = check("location", CEMARA, card)
 
-    assert (found.outcome, found.why) == (outcome, why)
-    assert found.distance_km == (km if km is None else pytest.approx(km, abs=1e-4))
+    assert (result.outcome, result.why) == (outcome, why)
+    assert result.distance_km == (km if km is None else pytest.approx(km, abs=1e-4))
 
 
 TENTH = Fraction(1, 10)
@@ -280,15 +280,15 @@ TENTH = Fraction(1, 10)
 @pytest.mark.parametrize("name", ["price", "bedrooms", "floors"])
 def test_number_ranges(name: str, rule: Range | None, value: int | str | None, why: str) -> None:
     number = None if value is None else Fraction(value)
-    found = check(name, rule, CardFacts(**{name: number}))  # type: ignore[arg-type]
+    result = check(name, rule, CardFacts(**{name: number}))  # type: ignore[arg-type]
 
     outcomes = {"": "pass" if rule else "na", "the card does not say": "missing"}
-    assert (found.why, found.outcome) == (why, outcomes.get(why, "fail"))
+    assert (result.why, result.outcome) == (why, outcomes.get(why, "fail"))
 
 
 @pytest.mark.parametrize("by_hand", [Outcome.PASS, Outcome.NA])
 def test_an_override_counts_and_the_automatic_outcome_stays_to_be_seen(by_hand: Outcome) -> None:
-    found = check("property_type", "land", CardFacts(property_type="ruko"), property_type=by_hand)
+    result = check("property_type", "land", CardFacts(property_type="ruko"), property_type=by_hand)
 
-    assert (found.outcome, found.by_hand) == (by_hand, by_hand)
-    assert (found.automatic, found.value, found.rule) == (Outcome.FAIL, "ruko", "land")
+    assert (result.outcome, result.by_hand) == (by_hand, by_hand)
+    assert (result.automatic, result.value, result.rule) == (Outcome.FAIL, "ruko", "land")

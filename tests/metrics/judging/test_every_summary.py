@@ -187,8 +187,8 @@ def by_ir_measures(verdicts: Verdicts) -> dict[str, float]:
         if verdict in {Relevance.RELEVANT, Relevance.NOT_RELEVANT}
     ]
     run = [ir_measures.ScoredDoc("q", str(r), -r) for r in range(1, len(verdicts) + 1)]
-    found = ir_measures.pytrec_eval.iter_calc([P @ 5, RR, SetP], qrels, run)
-    return {str(metric.measure): metric.value for metric in found}
+    result = ir_measures.pytrec_eval.iter_calc([P @ 5, RR, SetP], qrels, run)
+    return {str(metric.measure): metric.value for metric in result}
 
 
 def by_pytrec_eval(verdicts: Verdicts) -> dict[str, float]:
@@ -199,8 +199,8 @@ def by_pytrec_eval(verdicts: Verdicts) -> dict[str, float]:
     }
     run = {str(rank): float(-rank) for rank in range(1, len(verdicts) + 1)}
     evaluator = pytrec_eval.RelevanceEvaluator({"q": qrels}, {"P_5", "recip_rank", "set_P"})
-    found = evaluator.evaluate({"q": run})["q"]
-    return {"P@5": found["P_5"], "RR": found["recip_rank"], "SetP": found["set_P"]}
+    result = evaluator.evaluate({"q": run})["q"]
+    return {"P@5": result["P_5"], "RR": result["recip_rank"], "SetP": result["set_P"]}
 
 
 oracles = pytest.mark.parametrize("reference", [by_ir_measures, by_pytrec_eval])
@@ -317,9 +317,9 @@ def summary(found: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySum
 @given(verdicts=lists)
 def test_counts_with_rank_and_top_say_all(verdicts: Verdicts, cannot_tell: CannotTell) -> None:
     judgments = QueryJudgments(QueryState.RESULTS, verdicts, None, 3)
-    found = summary(counts(verdicts, rank=True, top=True), cannot_tell)
+    result = summary(counts(verdicts, rank=True, top=True), cannot_tell)
 
-    assert found == summarise(judgments, cannot_tell=cannot_tell)
+    assert result == summarise(judgments, cannot_tell=cannot_tell)
 
 
 @either_way
@@ -328,12 +328,12 @@ def test_what_the_list_says_lies_within_the_bounds_of_fewer_counts(
     verdicts: Verdicts, rank: bool, top: bool, cannot_tell: CannotTell
 ) -> None:
     whole = summarise(QueryJudgments(QueryState.RESULTS, verdicts), cannot_tell=cannot_tell)
-    found = summary(counts(verdicts, rank=rank, top=top), cannot_tell)
+    result = summary(counts(verdicts, rank=rank, top=top), cannot_tell)
 
     for figure in ("mean_overall_precision", "success_rate"):
-        assert found.figures[figure] == whole.figures[figure]
+        assert result.figures[figure] == whole.figures[figure]
     for figure in ("mean_precision_at_5", "mrr"):
-        value, span = whole.figures[figure].value, found.figures[figure]
+        value, span = whole.figures[figure].value, result.figures[figure]
         assert span.value in {None, value}
         if value is None:
             assert (span.lower, span.upper) == (None, None)
@@ -348,8 +348,8 @@ def test_of_a_short_list_every_relevant_result_is_among_the_first_five(verdicts:
     whole = queries.precision_at(queries.relevances(verdicts), TOP)
 
     if isinstance(whole, float):
-        found = summary(counts(verdicts, rank=False, top=False))
-        assert found.figures["mean_precision_at_5"].value == pytest.approx(whole)
+        result = summary(counts(verdicts, rank=False, top=False))
+        assert result.figures["mean_precision_at_5"].value == pytest.approx(whole)
 
 
 # --- Verdict lists ---------------------------------------------------------------------

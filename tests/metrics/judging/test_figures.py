@@ -54,27 +54,27 @@ def figure(name: str, *summaries: QuerySummary) -> Figure:
     ],
 )
 def test_figures_of_the_sample_in_the_method(name: str, value: float, n: int) -> None:
-    found = figure(name, *SEED_5_2)
+    result = figure(name, *SEED_5_2)
 
-    assert found.value == pytest.approx(value, abs=1e-12)
-    assert found.lower == found.upper == found.value
-    assert found.n == found.of == n
-    assert not found.so_far
+    assert result.value == pytest.approx(value, abs=1e-12)
+    assert result.lower == result.upper == result.value
+    assert result.n == result.of == n
+    assert not result.so_far
 
 
 def test_mrr_of_the_worked_example_in_the_method() -> None:
     """Seed 1.3: ranks 1, 3, 2 and none make 0.458."""
-    found = figure("mrr", listed("RNN"), listed("NNR"), listed("NRR"), listed("NNN"))
+    result = figure("mrr", listed("RNN"), listed("NNR"), listed("NRR"), listed("NNN"))
 
-    assert found.value == pytest.approx((1 + 1 / 3 + 1 / 2 + 0) / 4, abs=1e-12)
+    assert result.value == pytest.approx((1 + 1 / 3 + 1 / 2 + 0) / 4, abs=1e-12)
 
 
 def test_the_value_so_far_may_lie_outside_its_bounds() -> None:
     """One of two queries rated, all relevant; the other's two results are open."""
-    found = figure("mean_overall_precision", listed("RR"), listed("N."))
+    result = figure("mean_overall_precision", listed("RR"), listed("N."))
 
-    assert found == Figure(value=1.0, lower=0.5, upper=0.75, n=1, of=2)
-    assert found.so_far
+    assert result == Figure(value=1.0, lower=0.5, upper=0.75, n=1, of=2)
+    assert result.so_far
 
 
 def test_nothing_rated_leaves_the_widest_bounds_and_a_reason() -> None:
@@ -89,23 +89,23 @@ def test_nothing_rated_leaves_the_widest_bounds_and_a_reason() -> None:
 
 def test_the_bounds_of_the_composite_are_made_of_its_parts_bounds() -> None:
     """Coverage is 2/3 whatever is judged: 0.1 x 2/3 = 1/15 at least, 0.9 + 1/15 at most."""
-    found = figure("composite", listed("..."), listed("."), empty())
+    result = figure("composite", listed("..."), listed("."), empty())
 
-    assert (found.value, found.n) == (None, 0)
-    assert found.lower == pytest.approx(1 / 15)
-    assert found.upper == pytest.approx(0.9 + 1 / 15)
+    assert (result.value, result.n) == (None, 0)
+    assert result.lower == pytest.approx(1 / 15)
+    assert result.upper == pytest.approx(0.9 + 1 / 15)
 
 
 def test_an_unclassified_empty_list_is_at_0_in_one_bound_and_absent_from_the_other() -> None:
-    found = figure("mrr_answerable", listed("NR"), empty())
+    result = figure("mrr_answerable", listed("NR"), empty())
 
-    assert found == Figure(value=0.5, lower=0.25, upper=0.5, n=1, of=2)
+    assert result == Figure(value=0.5, lower=0.25, upper=0.5, n=1, of=2)
 
 
 def test_a_list_that_can_only_succeed_or_stay_undefined_is_absent_from_the_lower_bound() -> None:
-    found = figure("success_rate", listed("R"), listed("N"), listed("U."))
+    result = figure("success_rate", listed("R"), listed("N"), listed("U."))
 
-    assert found == Figure(value=0.5, lower=0.5, upper=2 / 3, n=2, of=3)
+    assert result == Figure(value=0.5, lower=0.5, upper=2 / 3, n=2, of=3)
 
 
 def test_a_bound_that_no_query_reaches_takes_the_only_value_there_can_be() -> None:
@@ -135,15 +135,15 @@ def test_a_run_in_which_every_call_failed_succeeds_and_covers_nothing() -> None:
 def test_the_mean_is_exact_in_any_order() -> None:
     """1e16 + 1 - 1e16 loses the 1 when it is summed naively."""
     values = [1e16, 1.0, -1e16, 1.0] * 3
-    found = set()
+    result = set()
     for seed in range(20):
         random.Random(seed).shuffle(values)
         numbers = Numbers()
         for value in values:
             numbers.add(value)
-        found.add(numbers.mean)
+        result.add(numbers.mean)
 
-    assert found == {0.5}
+    assert result == {0.5}
 
 
 def test_nothing_has_no_mean_and_no_percentile() -> None:
@@ -154,11 +154,11 @@ def test_nothing_has_no_mean_and_no_percentile() -> None:
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 10, 101])
 def test_percentiles_are_numpy_s(n: int) -> None:
     values = random.Random(n).sample(range(10_000), n)
-    found = Numbers()
+    result = Numbers()
     for value in values:
-        found.add(value)
+        result.add(value)
     expected = np.percentile(values, [0, 50, 95, 100])
-    assert found.at(0, 0.5, 0.95, 1) == pytest.approx(list(expected), rel=1e-12)
+    assert result.at(0, 0.5, 0.95, 1) == pytest.approx(list(expected), rel=1e-12)
 
 
 REPORT = RunReport(
@@ -173,14 +173,14 @@ REPORT = RunReport(
 
 
 def test_categories_keep_their_order_of_first_appearance_and_add_up() -> None:
-    found = category_totals(REPORT)
+    result = category_totals(REPORT)
 
-    assert list(found) == ["location_simple", "property_type"]
-    assert Totals.together(found.values()) == totals(REPORT)
+    assert list(result) == ["location_simple", "property_type"]
+    assert Totals.together(result.values()) == totals(REPORT)
 
 
 def test_totals_count_every_kind_of_query_and_verdict() -> None:
-    found = Totals.of([*SEED_5_2, failed(), unreadable(), listed("UN."), empty()])
+    result = Totals.of([*SEED_5_2, failed(), unreadable(), listed("UN."), empty()])
     expected = {
         "n_queries": 9,
         "n_complete": 6,
@@ -197,8 +197,8 @@ def test_totals_count_every_kind_of_query_and_verdict() -> None:
         "n_unsure": 1,
     }
 
-    assert {name: getattr(found, name) for name in COUNTS} == expected
-    assert (found.n_counted, found.n_unjudged, found.n_unclassified) == (8, 1, 1)
+    assert {name: getattr(result, name) for name in COUNTS} == expected
+    assert (result.n_counted, result.n_unjudged, result.n_unclassified) == (8, 1, 1)
 
 
 def summary(counts: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySummary:
@@ -223,18 +223,18 @@ def test_placings_are_those_that_a_list_can_have(counts: ListCounts, found: list
 
 
 def test_an_unknown_first_rank_leaves_the_reciprocal_rank_between_bounds() -> None:
-    found = summary(ListCounts(results=3, relevant=1))
+    result = summary(ListCounts(results=3, relevant=1))
 
-    assert (found.first_relevant_rank, found.figures["mrr"]) == (None, Span(None, 1 / 3, 1.0))
-    assert found.figures["mean_precision_at_5"] == Span.settled(1 / 3)
+    assert (result.first_relevant_rank, result.figures["mrr"]) == (None, Span(None, 1 / 3, 1.0))
+    assert result.figures["mean_precision_at_5"] == Span.settled(1 / 3)
 
 
 def test_cannot_tell_is_left_out_and_success_waits_for_it() -> None:
-    found = summary(ListCounts(results=3, relevant=0, unsure_ranks=frozenset({2})))
+    result = summary(ListCounts(results=3, relevant=0, unsure_ranks=frozenset({2})))
 
-    assert (found.judged_count, found.not_relevant_count, found.unsure_count) == (3, 2, 1)
-    assert found.figures["mean_precision_at_5"] == Span.settled(0.0)
-    assert found.figures["success_rate"] == Span.settled(None)
+    assert (result.judged_count, result.not_relevant_count, result.unsure_count) == (3, 2, 1)
+    assert result.figures["mean_precision_at_5"] == Span.settled(0.0)
+    assert result.figures["success_rate"] == Span.settled(None)
 
 
 @pytest.mark.parametrize("name", [*HEADLINES, "trec_precision_at_5"])
@@ -342,10 +342,10 @@ def test_bounds_of_a_query_are_what_the_finished_rating_can_reach(
 def test_the_outcome_of_a_question_says_nothing_about_a_list_with_results() -> None:
     judgments = QueryJudgments(QueryState.RESULTS, verdicts("NN"), empty_outcome=CORRECT)
 
-    found = summarise(judgments, cannot_tell="left_out")
+    result = summarise(judgments, cannot_tell="left_out")
 
-    assert found.empty_outcome is None
-    assert found.figures["success_rate"] == Span.settled(0.0)
+    assert result.empty_outcome is None
+    assert result.figures["success_rate"] == Span.settled(0.0)
 
 
 @pytest.mark.parametrize(

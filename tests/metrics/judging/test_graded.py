@@ -30,12 +30,12 @@ GRADED = Scale(3, 2)
 
 def grades(letters: str) -> tuple[Number, ...]:
     special: dict[str, Number] = {"U": "unsure", ".": None}
-    return tuple(special[one] if one in special else int(one) for one in letters)
+    return tuple(special[letter] if letter in special else int(letter) for letter in letters)
 
 
 def ranked(listed: str, further: str = "", scale: Scale = BINARY, tail: str = "") -> RankedGrades:
     """A list whose pool is its own grades and `further` ones that it does not have."""
-    pool = [one for one in grades(listed + tail + further) if isinstance(one, int)]
+    pool = [grade for grade in grades(listed + tail + further) if isinstance(grade, int)]
     return RankedGrades(grades(listed), tuple(pool), scale, grades(tail))
 
 
@@ -146,7 +146,7 @@ def test_figures_worked_out_by_hand(
 
 def test_every_form_of_names_is_worked_out_by_hand() -> None:
     figures = [ranking_figure(name) for name, *_ in BY_HAND]
-    assert all(any(one.form is form for one in figures) for form in FORMS.values())
+    assert all(any(figure.form is form for figure in figures) for form in FORMS.values())
 
 
 # --- Names -----------------------------------------------------------------------------------
@@ -270,31 +270,31 @@ def test_the_bounds_are_what_the_finished_judging_can_reach(n: int, scale: Scale
         given = RankedGrades(listed, scale=scale)
         finished = list(completions(given))
         for name in FILLED:
-            found = ranking_figure(name).of(given)
+            result = ranking_figure(name).of(given)
             reached = [value(name, one) for one in finished]
-            if found.value is None:
+            if result.value is None:
                 assert set(reached) == {None}
                 continue
             values = [one for one in reached if one is not None]
             assert len(values) == len(reached)
-            assert found.lower is not None
-            assert found.upper is not None
-            assert found.lower <= min(values) + 1e-12
-            assert max(values) <= found.upper + 1e-12
+            assert result.lower is not None
+            assert result.upper is not None
+            assert result.lower <= min(values) + 1e-12
+            assert max(values) <= result.upper + 1e-12
             if not name.startswith("RBP"):  # whose residual is also of ranks that are not there
-                assert (min(values), max(values)) == pytest.approx((found.lower, found.upper))
+                assert (min(values), max(values)) == pytest.approx((result.lower, result.upper))
 
 
 @given(lists(judged=True))
 def test_complete_judging_leaves_nothing_open(given: RankedGrades) -> None:
     for name in FILLED:
-        found = ranking_figure(name).of(given)
+        result = ranking_figure(name).of(given)
         if name.startswith("RBP"):
-            rest = float(name[4:-1] or "0.8") if "(" in name else 0.8
+            remainder = float(name[4:-1] or "0.8") if "(" in name else 0.8
             n = len(given.ranks)
-            assert found.upper == pytest.approx((found.lower or 0) + rest**n)
+            assert result.upper == pytest.approx((result.lower or 0) + remainder**n)
         else:
-            assert found == Span.settled(found.value)
+            assert result == Span.settled(result.value)
 
 
 @pytest.mark.parametrize("scale", [BINARY, Scale(2), Scale(3)])
@@ -315,9 +315,9 @@ def test_err_never_falls_when_a_grade_rises(scale: Scale) -> None:
 @given(lists())
 def test_every_figure_is_between_0_and_1(given: RankedGrades) -> None:
     for name in NAMES:
-        found = ranking_figure(name).of(given)
+        result = ranking_figure(name).of(given)
         top = 3 if name == "relevant@3" else 1
-        assert all(0 <= one <= top + 1e-12 for one in found if one is not None), name
+        assert all(0 <= one <= top + 1e-12 for one in result if one is not None), name
 
 
 @given(lists())
@@ -325,15 +325,15 @@ def test_the_best_order_of_the_pool_has_an_ndcg_of_1(given: RankedGrades) -> Non
     assume(any(given.pool))
     best = tuple(sorted(given.pool, reverse=True))
     for name in ("nDCG@3", "nDCG@10", "nDCG@3 (exponential)"):
-        found = value(name, RankedGrades(best, given.pool, given.scale))
-        assert found == pytest.approx(1)
+        result = value(name, RankedGrades(best, given.pool, given.scale))
+        assert result == pytest.approx(1)
 
 
 @given(lists(), st.sampled_from(NAMES))
 def test_what_is_undefined_is_0_under_trec_evals_name(given: RankedGrades, name: str) -> None:
     assume(f"{name} (trec_eval)" in NAMES and not name.startswith("P@"))
-    found = value(name, given)
-    assert value(f"{name} (trec_eval)", given) == (0 if found is None else found)
+    result = value(name, given)
+    assert value(f"{name} (trec_eval)", given) == (0 if result is None else result)
 
 
 @given(lists(), st.lists(st.none() | st.integers(0, 1), max_size=4))
@@ -366,8 +366,8 @@ def oracle(
         for q, docs in run.items()
         for rank, doc in enumerate(docs)
     ]
-    found = ir_measures.iter_calc(measures, judged, scored)
-    return {(one.query_id, str(one.measure)): one.value for one in found}
+    result = ir_measures.iter_calc(measures, judged, scored)
+    return {(one.query_id, str(one.measure)): one.value for one in result}
 
 
 def measures_of(scale: Scale) -> dict[str, ir_measures.Measure]:
@@ -416,8 +416,8 @@ def test_equal_to_ir_measures(scale: Scale, seed: int) -> None:
     expected = oracle(list(named.values()), qrels, run)
     for q, (name, measure) in product(run, named.items()):
         for shown in (None, 4):
-            found = value(name, ours(qrels, run, q, scale, shown))
-            assert found == pytest.approx(expected[q, str(measure)], abs=1e-9), (q, name)
+            result = value(name, ours(qrels, run, q, scale, shown))
+            assert result == pytest.approx(expected[q, str(measure)], abs=1e-9), (q, name)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -425,8 +425,8 @@ def test_judged_is_equal_to_ir_measures(seed: int) -> None:
     qrels, run = collection(random.Random(seed), GRADED, documents=60, questions=20, depth=15)
     expected = oracle([Judged @ 10], qrels, run)
     for q in run:
-        found = value("Judged@10", ours(qrels, run, q, GRADED))
-        assert found == pytest.approx(expected[q, "Judged@10"], abs=1e-9)
+        result = value("Judged@10", ours(qrels, run, q, GRADED))
+        assert result == pytest.approx(expected[q, "Judged@10"], abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -438,8 +438,8 @@ def test_inferred_ap_is_equal_to_ir_measures_where_the_qrels_name_the_unjudged(
     pooled = {q: {**dict.fromkeys(run[q][:8], -1), **qrels[q]} for q in run}
     expected = oracle([infAP(rel=scale.relevant_from)], pooled, run)
     for (q, _), wanted in expected.items():
-        found = value("infAP (trec_eval)", ours(qrels, run, q, scale, 8))
-        assert found == pytest.approx(wanted, abs=1e-9)
+        result = value("infAP (trec_eval)", ours(qrels, run, q, scale, 8))
+        assert result == pytest.approx(wanted, abs=1e-9)
 
 
 def test_precision_of_a_short_list_is_that_of_ir_measures_times_k_over_n() -> None:
@@ -447,9 +447,9 @@ def test_precision_of_a_short_list_is_that_of_ir_measures_times_k_over_n() -> No
     expected = oracle([P(rel=2) @ 5], qrels, run)
     assert any(len(listed) < 5 for listed in run.values())
     for q, listed in run.items():
-        found = value("P@5", ours(qrels, run, q, GRADED))
+        result = value("P@5", ours(qrels, run, q, GRADED))
         wanted = expected[q, "P(rel=2)@5"] * 5 / min(5, len(listed))
-        assert found == pytest.approx(wanted, abs=1e-9)
+        assert result == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl script: no perl here")
@@ -463,11 +463,11 @@ def test_err_and_exponential_ndcg_are_those_of_gdeval_on_its_scale(seed: int) ->
     compared = 0
     for q, (name, theirs) in product(run, names.items()):
         given = ours(qrels, run, q, scale)
-        found = value(name, given)
+        result = value(name, given)
         if not given.n_relevant:  # gdeval leaves such a topic out
-            assert found in {0, None}
+            assert result in {0, None}
             continue
-        assert found == pytest.approx(expected[q, theirs], abs=5.1e-6)
+        assert result == pytest.approx(expected[q, theirs], abs=5.1e-6)
         compared += 1
     assert compared > 10
 
@@ -490,8 +490,8 @@ def test_a_collection_of_the_size_of_cranfield_is_equal_to_ir_measures() -> None
     for run in runs.values():
         expected = oracle(list(named.values()), qrels, run)
         for q, (name, measure) in product(qrels, named.items()):
-            found = value(name, ours(qrels, run, q, GRADED, 20))
-            assert found == pytest.approx(expected[q, str(measure)], abs=1e-9), (q, name)
+            result = value(name, ours(qrels, run, q, GRADED, 20))
+            assert result == pytest.approx(expected[q, str(measure)], abs=1e-9), (q, name)
             compared += 1
     assert compared == 2 * 50 * len(named) >= 500
 

@@ -58,19 +58,19 @@ def test_the_interval_is_scipys_within_the_scale(size: int) -> None:
     scores = [float(x) for x in np.random.default_rng(size).integers(10, 36, size) * 2.5]
     low, high = stats.t.interval(0.95, size - 1, loc=np.mean(scores), scale=stats.sem(scores))
 
-    found = usability_summary(scores)
+    result = usability_summary(scores)
 
-    assert found.mean == pytest.approx(np.mean(scores))
-    assert found.interval.lower == pytest.approx(max(0, low), rel=1e-9)
-    assert found.interval.upper == pytest.approx(min(100, high), rel=1e-9)
-    assert found.n == size
+    assert result.mean == pytest.approx(np.mean(scores))
+    assert result.interval.lower == pytest.approx(max(0, low), rel=1e-9)
+    assert result.interval.upper == pytest.approx(min(100, high), rel=1e-9)
+    assert result.n == size
 
 
 def test_equal_scores_are_no_point() -> None:
-    found = usability_summary([72.5] * 5).interval
-    assert found.lower is not None
-    assert found.upper is not None
-    assert found.lower < 72.5 < found.upper
+    interval = usability_summary([72.5] * 5).interval
+    assert interval.lower is not None
+    assert interval.upper is not None
+    assert interval.lower < 72.5 < interval.upper
 
 
 def test_no_score_has_no_mean_and_one_no_interval() -> None:
@@ -111,20 +111,20 @@ def test_people_who_differ_give_a_wider_interval_than_their_questions_would() ->
     given = [[1.0] * 10] * 3 + [[0.0] * 10] * 2
     naive = mean_interval([x for values in given for x in values])
 
-    found = clustered_mean(sums(given))
+    result = clustered_mean(sums(given))
 
     # Wilson, scipy.stats.binomtest: 30 of 50, and 3 of 5.
     assert (naive.lower, naive.upper) == pytest.approx((0.461814, 0.723916), abs=1e-6)
-    interval = found.interval.lower, found.interval.upper
+    interval = result.interval.lower, result.interval.upper
     assert interval == pytest.approx((0.230724, 0.882379), abs=1e-6)
-    assert (found.clusters, found.n) == (5, 50)
+    assert (result.clusters, result.n) == (5, 50)
 
 
 def test_the_units_of_the_interval_are_people_and_each_counts_by_their_questions() -> None:
     # Ratio estimate: (2 + 0) / (4 + 1) = 0.4; residuals 2 - 1.6 and 0 - 0.4, times 2 / 5.
-    found = clustered_mean([Sum(2.0, 4), Sum(0.0, 1)])
-    assert found.value == 0.4
-    assert found.interval == estimate_interval(0.4, 2 * 0.4**2 * 2 / 5**2, 2)
+    result = clustered_mean([Sum(2.0, 4), Sum(0.0, 1)])
+    assert result.value == 0.4
+    assert result.interval == estimate_interval(0.4, 2 * 0.4**2 * 2 / 5**2, 2)
 
 
 SHARES = st.floats(0, 1, allow_nan=False)
@@ -135,14 +135,14 @@ PEOPLE = st.lists(st.lists(SHARES, min_size=1, max_size=10), min_size=2, max_siz
 def test_where_each_asked_one_question_the_interval_is_the_plain_one(values: list[float]) -> None:
     plain = mean_interval(values)
 
-    found = clustered_mean([Sum(value, 1) for value in values]).interval
-    assert (found.lower, found.upper) == pytest.approx((plain.lower, plain.upper))
+    interval = clustered_mean([Sum(value, 1) for value in values]).interval
+    assert (interval.lower, interval.upper) == pytest.approx((plain.lower, plain.upper))
 
 
 @given(PEOPLE)
 def test_giving_each_answer_twice_or_nothing_changes_no_interval(people: list[list[float]]) -> None:
     once = clustered_mean(sums(people))
-    twice = clustered_mean([Sum(2 * sum(own), 2 * len(own)) for own in people])
+    twice = clustered_mean([Sum(2 * sum(person), 2 * len(person)) for person in people])
 
     interval = once.interval.lower, once.interval.upper
     assert (twice.interval.lower, twice.interval.upper) == pytest.approx(interval)

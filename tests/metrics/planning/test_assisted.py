@@ -56,13 +56,13 @@ def test_estimates_and_variances_equal_those_of_ppi_python(case: str) -> None:
     """Its intervals are normal ones: the value and 1.96 standard errors to either side."""
     people, machine, unsampled, assisted, alone = BY_PPI_PYTHON[case]
 
-    found = assisted_mean(people, machine, unsampled)
+    mean = assisted_mean(people, machine, unsampled)
 
-    assert found.assisted is not None
-    assert found.alone is not None
-    helped = (found.assisted.value, *_normal(found.assisted))
+    assert mean.assisted is not None
+    assert mean.alone is not None
+    helped = (mean.assisted.value, *_normal(mean.assisted))
     assert helped == pytest.approx(assisted, rel=0, abs=1e-9)
-    assert _normal(found.alone) == pytest.approx(alone, rel=0, abs=1e-9)
+    assert _normal(mean.alone) == pytest.approx(alone, rel=0, abs=1e-9)
 
 
 def _normal(estimate: MeanEstimate) -> tuple[float, float]:
@@ -71,41 +71,41 @@ def _normal(estimate: MeanEstimate) -> tuple[float, float]:
 
 
 def test_the_intervals_are_those_of_every_estimate() -> None:
-    found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
+    mean = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
 
-    assert found.assisted is not None
-    assert found.alone is not None
-    value, variance = found.assisted.value, found.assisted.variance
-    assert found.assisted.interval == estimate_interval(value, 4 * variance, 4)
-    assert found.alone.interval == sampled_mean([1, 0, 1, 0.5], 8).interval
+    assert mean.assisted is not None
+    assert mean.alone is not None
+    value, variance = mean.assisted.value, mean.assisted.variance
+    assert mean.assisted.interval == estimate_interval(value, 4 * variance, 4)
+    assert mean.alone.interval == sampled_mean([1, 0, 1, 0.5], 8).interval
 
 
 def test_people_of_one_mind_still_have_an_interval_and_save_no_share() -> None:
-    found = assisted_mean([0, 0, 0], [0, 0, 0], [0, 0], is_difference=True)
+    mean = assisted_mean([0, 0, 0], [0, 0, 0], [0, 0], is_difference=True)
 
-    assert found.alone is not None
-    assert found.alone.interval == sampled_mean([0, 0, 0], 5, is_difference=True).interval
-    assert found.alone.interval.upper != 0
-    assert (found.share_saved, found.correlation) == (None, None)
+    assert mean.alone is not None
+    assert mean.alone.interval == sampled_mean([0, 0, 0], 5, is_difference=True).interval
+    assert mean.alone.interval.upper != 0
+    assert (mean.share_saved, mean.correlation) == (None, None)
 
 
 def test_weight_variance_and_share_saved_are_those_of_the_formulas() -> None:
     # y: mean 5/8. f: mean 3/4. cov = (3/32 + 15/32 + 3/32 - 1/32) / 4 = 5/32.
     # All f: five 1 and three 0, variance 8 x 5/8 x 3/8 / 7 = 15/56. l = 5/32 / (2 x 15/56) = 7/24.
-    found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
+    mean = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
 
-    assert found.weight == pytest.approx(7 / 24)
+    assert mean.weight == pytest.approx(7 / 24)
     # y - l f: 17/24, 0, 17/24, 5/24, mean 39/96; variance of l f over N: (7/24)^2 / 4.
     values = [17 / 24, 0, 17 / 24, 5 / 24]
     spread = sum((value - 39 / 96) ** 2 for value in values) / 4
     expected = (7 / 24) ** 2 / 4 / 4 + spread / 4
-    assert found.assisted is not None
-    assert found.assisted.value == pytest.approx(39 / 96 + 7 / 48)
-    assert found.assisted.variance == pytest.approx(expected)
+    assert mean.assisted is not None
+    assert mean.assisted.value == pytest.approx(39 / 96 + 7 / 48)
+    assert mean.assisted.variance == pytest.approx(expected)
     # People alone: ((3/8)^2 + (5/8)^2 + (3/8)^2 + (1/8)^2) / 4 / 4 = 11/256.
-    assert found.share_saved == pytest.approx(1 - expected / (11 / 256))
+    assert mean.share_saved == pytest.approx(1 - expected / (11 / 256))
     # Correlation: 5/32 / sqrt(11/64 x 3/16).
-    assert found.correlation == pytest.approx(5 / 32 / (11 / 64 * 3 / 16) ** 0.5)
+    assert mean.correlation == pytest.approx(5 / 32 / (11 / 64 * 3 / 16) ** 0.5)
 
 
 @pytest.mark.parametrize(
@@ -127,18 +127,18 @@ def test_where_a_machine_cannot_help_there_is_a_reason_and_no_number(
     why: Unassisted,
     alone: bool,
 ) -> None:
-    found = assisted_mean(people, machine, unsampled)
+    mean = assisted_mean(people, machine, unsampled)
 
-    assert found.why is why
-    assert (found.assisted, found.weight, found.share_saved) == (None, None, None)
-    assert (found.alone is not None) is alone
+    assert mean.why is why
+    assert (mean.assisted, mean.weight, mean.share_saved) == (None, None, None)
+    assert (mean.alone is not None) is alone
 
 
 def test_a_machine_that_says_the_opposite_gets_no_weight() -> None:
-    found = assisted_mean([1, 0, 1, 0, 0.5], [0, 1, 0, 1, 0.5], [1, 0, 1, 1])
+    mean = assisted_mean([1, 0, 1, 0, 0.5], [0, 1, 0, 1, 0.5], [1, 0, 1, 1])
 
-    assert (found.weight, found.share_saved) == (0, 0)
-    assert found.correlation == pytest.approx(-1)
+    assert (mean.weight, mean.share_saved) == (0, 0)
+    assert mean.correlation == pytest.approx(-1)
 
 
 SHARES = st.integers(0, 20).map(lambda parts: parts / 20)
@@ -151,12 +151,12 @@ def test_people_alone_are_their_mean_and_a_machine_without_weight_changes_nothin
     sampled: list[tuple[float, float]], unsampled: list[float]
 ) -> None:
     people, machine = zip(*sampled, strict=True)
-    found = assisted_mean(people, machine, unsampled)
+    mean = assisted_mean(people, machine, unsampled)
 
-    assert found.alone is not None
-    assert found.alone.value == pytest.approx(sum(people) / len(people))
-    if found.assisted is not None and found.weight == 0:
-        assert found.assisted.value == pytest.approx(found.alone.value)
+    assert mean.alone is not None
+    assert mean.alone.value == pytest.approx(sum(people) / len(people))
+    if mean.assisted is not None and mean.weight == 0:
+        assert mean.assisted.value == pytest.approx(mean.alone.value)
 
 
 @given(st.lists(SHARES, min_size=2, max_size=15), st.integers(1, 5))
@@ -164,16 +164,16 @@ def test_a_machine_that_agrees_is_weighed_by_the_share_of_questions_it_adds(
     people: list[float], times: int
 ) -> None:
     assume(len(set(people)) > 1)
-    found = assisted_mean(people, people, people * times)
+    mean = assisted_mean(people, people, people * times)
 
-    assert found.assisted is not None
-    assert found.assisted.value == pytest.approx(sum(people) / len(people))
+    assert mean.assisted is not None
+    assert mean.assisted.value == pytest.approx(sum(people) / len(people))
     # cov / var: divided by n and by n + N - 1, of equal values.
     of = len(people) * (times + 1)
-    assert found.weight == pytest.approx((of - 1) / of * times / (times + 1))
-    assert found.correlation == pytest.approx(1)
-    assert found.share_saved is not None
-    assert found.share_saved > 0
+    assert mean.weight == pytest.approx((of - 1) / of * times / (times + 1))
+    assert mean.correlation == pytest.approx(1)
+    assert mean.share_saved is not None
+    assert mean.share_saved > 0
 
 
 @given(SAMPLED, UNSAMPLED, st.sampled_from([-0.5, 0.25, 1.0]))
@@ -181,12 +181,12 @@ def test_a_machine_that_is_off_by_the_same_amount_everywhere_helps_as_much(
     sampled: list[tuple[float, float]], unsampled: list[float], shift: float
 ) -> None:
     people, machine = zip(*sampled, strict=True)
-    found = assisted_mean(people, machine, unsampled)
-    assume(found.assisted is not None)
+    mean = assisted_mean(people, machine, unsampled)
+    assume(mean.assisted is not None)
     moved = assisted_mean(people, [f + shift for f in machine], [f + shift for f in unsampled])
 
     assert moved.assisted is not None
-    assert found.assisted is not None
-    assert moved.assisted.value == pytest.approx(found.assisted.value)
-    assert moved.assisted.interval.lower == pytest.approx(found.assisted.interval.lower)
-    assert 0 <= (found.weight or 0) <= 1
+    assert mean.assisted is not None
+    assert moved.assisted.value == pytest.approx(mean.assisted.value)
+    assert moved.assisted.interval.lower == pytest.approx(mean.assisted.interval.lower)
+    assert 0 <= (mean.weight or 0) <= 1

@@ -71,11 +71,11 @@ def test_the_questions_needed_are_those_of_statsmodels(
 def test_the_smallest_difference_is_that_of_statsmodels(
     n: int, deviation: float, level: float, wanted: float, expected: float
 ) -> None:
-    found = smallest_difference(n, deviation, Demand(level, wanted))
-    assert found is not None
-    assert found == pytest.approx(expected, rel=1e-5)  # statsmodels' search ends early
+    result = smallest_difference(n, deviation, Demand(level, wanted))
+    assert result is not None
+    assert result == pytest.approx(expected, rel=1e-5)  # statsmodels' search ends early
     limit = stats.t.isf(level / 2, n - 1)
-    shift = found / deviation * n**0.5
+    shift = result / deviation * n**0.5
     reached = stats.nct.sf(limit, n - 1, shift) + stats.nct.cdf(-limit, n - 1, shift)
     assert reached == pytest.approx(wanted, abs=1e-9)
 
@@ -109,13 +109,13 @@ def test_a_difference_of_successes_takes_the_questions_of_mcnemars_test() -> Non
 
 
 def test_a_mixture_counts_what_the_lower_run_wins() -> None:
-    found = mixture([-0.2, 0.2, -0.6, 0.0])
-    assert found is not None
-    assert (found.n, found.lost, found.sizes, found.share) == (4, 0.25, (0.2, 0.2, 0.6), 0.75)
+    result = mixture([-0.2, 0.2, -0.6, 0.0])
+    assert result is not None
+    assert (result.n, result.lost, result.sizes, result.share) == (4, 0.25, (0.2, 0.2, 0.6), 0.75)
     # Sizes are 1/3 on average: 0.1 more is 0.3 of the questions more; then fewer are lost.
-    assert found.raised(0.1) == pytest.approx((0.55, 0.25, 1.0))
-    assert found.raised(0.3) == pytest.approx((0.95, 0.05, 1.0))
-    assert found.raised(0.5) == pytest.approx((1.0, 0.0, 1.5))
+    assert result.raised(0.1) == pytest.approx((0.55, 0.25, 1.0))
+    assert result.raised(0.3) == pytest.approx((0.95, 0.05, 1.0))
+    assert result.raised(0.5) == pytest.approx((1.0, 0.0, 1.5))
     assert mixture([0.5]) is mixture([0.0, 0.0]) is None
 
 
@@ -141,7 +141,7 @@ def test_the_smallest_difference_claimed_is_found_by_the_comparison(name: str, p
     won, lost, factor = mixed.raised(claimed)
     stream = np.random.default_rng(11)
 
-    found = 0
+    result = 0
     for _ in range(studies):
         side = stream.choice([1.0, -1.0, 0.0], n, p=[won, lost, 1 - won - lost])
         values = side * factor * stream.choice(mixed.sizes, n)
@@ -149,9 +149,9 @@ def test_the_smallest_difference_claimed_is_found_by_the_comparison(name: str, p
         figure = "mean_response_quality" if name == "grades" else "mrr"
         (difference,) = paired_differences([PairedValues(figure, "a", "b", runs, None)])
         # After Holm the first of the pairs is significant at this level.
-        found += difference.p is not None and difference.p <= LEVEL / pairs
+        result += difference.p is not None and difference.p <= LEVEL / pairs
 
-    assert found / studies >= 0.8 - 3 * sqrt(0.8 * 0.2 / studies)
+    assert result / studies >= 0.8 - 3 * sqrt(0.8 * 0.2 / studies)
 
 
 EFFORT = RatingEffort(judged_items=10.0, answers=3.0, raters=3, times=2, pace=6.0)
@@ -166,23 +166,23 @@ def test_the_work_of_questions_is_things_and_answers_times_raters_times_pace() -
 
 
 def test_a_rated_pair_gives_the_mixture_and_its_own_test() -> None:
-    found = plan(
+    result = plan(
         RatingPlanWish("mrr", 0.2), EFFORT, has=30, pair=("a", "b"), differences=DIFFERENCES
     )
-    assert found.mixed == mixture(DIFFERENCES)
-    assert found.mixed is not None
-    assert found.deviation == found.mixed.deviation
-    assert found.needed == questions_to_show(0.2, found.mixed)
-    assert found.needed is not None
-    assert found.power == power_of_test(found.mixed, found.needed, 0.2, 0.05)
-    assert found.shows == difference_shown(30, found.mixed)
-    assert {30, found.needed} <= {point.questions for point in found.curve}
-    shown = [point.shows for point in found.curve if point.shows is not None]
+    assert result.mixed == mixture(DIFFERENCES)
+    assert result.mixed is not None
+    assert result.deviation == result.mixed.deviation
+    assert result.needed == questions_to_show(0.2, result.mixed)
+    assert result.needed is not None
+    assert result.power == power_of_test(result.mixed, result.needed, 0.2, 0.05)
+    assert result.shows == difference_shown(30, result.mixed)
+    assert {30, result.needed} <= {point.questions for point in result.curve}
+    shown = [point.shows for point in result.curve if point.shows is not None]
     assert shown == sorted(shown, reverse=True)
 
 
 def test_an_entered_deviation_counts_instead_of_the_pair() -> None:
     wish = RatingPlanWish("mrr", 0.15, deviation=0.28)
-    found = plan(wish, EFFORT, has=30, pair=("a", "b"), differences=DIFFERENCES)
+    result = plan(wish, EFFORT, has=30, pair=("a", "b"), differences=DIFFERENCES)
     # statsmodels: 30 questions, see above.
-    assert (found.needed, found.deviation, found.mixed) == (30, 0.28, None)
+    assert (result.needed, result.deviation, result.mixed) == (30, 0.28, None)

@@ -32,15 +32,15 @@ def test_the_order_of_the_questions_changes_no_digit_of_the_mean() -> None:
 
 def test_the_half_widths_are_times_the_root_of_the_share_not_drawn() -> None:
     values = [1.0, 1.0, 0.5, 1.0]
-    found, plain = sampled_mean(values, 8), mean_interval(values)
+    result, plain = sampled_mean(values, 8), mean_interval(values)
     assert plain.lower is not None
-    assert found.value == 0.875
-    assert found.interval.lower == pytest.approx(0.875 - 0.5**0.5 * (0.875 - plain.lower))
+    assert result.value == 0.875
+    assert result.interval.lower == pytest.approx(0.875 - 0.5**0.5 * (0.875 - plain.lower))
 
 
 def test_a_mean_is_of_the_questions_with_a_value() -> None:
-    found = sampled_mean([0.25, None, 0.75, None], 40)
-    assert (found.value, found.values, found.drawn, found.of) == (0.5, 2, 4, 40)
+    result = sampled_mean([0.25, None, 0.75, None], 40)
+    assert (result.value, result.values, result.drawn, result.of) == (0.5, 2, 4, 40)
     nothing = sampled_mean([None, None], 6)
     assert (nothing.value, nothing.interval.lower, nothing.values) == (None, None, 0)
     assert sampled_mean([0.5], 3).interval.lower is None
@@ -50,7 +50,7 @@ def test_all_questions_drawn_are_a_point_and_equal_values_of_some_are_none() -> 
     everything = sampled_mean([0.0, 0.5, 1.0], 3).interval
     assert (everything.lower, everything.upper) == (0.5, 0.5)
 
-    found = sampled_mean([0.0] * 5, 50, is_difference=True).interval
+    interval = sampled_mean([0.0] * 5, 50, is_difference=True).interval
     plain = difference_interval([0.0] * 5)
-    assert found.upper == pytest.approx((1 - 5 / 50) ** 0.5 * (plain.upper or 0))
-    assert found.lower == -(found.upper or 0)
+    assert interval.upper == pytest.approx((1 - 5 / 50) ** 0.5 * (plain.upper or 0))
+    assert interval.lower == -(interval.upper or 0)

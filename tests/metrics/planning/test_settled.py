@@ -50,11 +50,11 @@ def pooled(questions: Sequence[tuple[Answer, ...]], things: int) -> PooledLists:
     reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
     for q, answers in enumerate(questions):
         for r, answer in enumerate(answers):
-            for rank, thing in enumerate(answer.things, start=1):
-                top[q, r, thing] += rank <= CUTOFF
-                whole[q, r, thing] += 1
-                reciprocal[q, r, thing] = max(reciprocal[q, r, thing], 1 / rank)
-                succeeds[q, r, thing] = True
+            for rank, item in enumerate(answer.things, start=1):
+                top[q, r, item] += rank <= CUTOFF
+                whole[q, r, item] += 1
+                reciprocal[q, r, item] = max(reciprocal[q, r, item], 1 / rank)
+                succeeds[q, r, item] = True
             if answer.state is QueryState.EMPTY:
                 succeeds[q, r, EMPTINESS] = True
     states = np.array([[str(a.state) for a in answers] for answers in questions])
@@ -71,7 +71,7 @@ def pooled(questions: Sequence[tuple[Answer, ...]], things: int) -> PooledLists:
 def value(answer: Answer, said: tuple[int, ...], figure: str) -> float | None:
     judged = QueryJudgments(
         state=answer.state,
-        verdicts=tuple(VERDICTS[said[thing]] for thing in answer.things),
+        verdicts=tuple(VERDICTS[said[item]] for item in answer.things),
         empty_outcome=OUTCOMES[said[EMPTINESS]] if answer.state is QueryState.EMPTY else None,
     )
     return summarise(judged, cannot_tell="left_out").figures[figure].value
@@ -81,12 +81,12 @@ def enumerated(
     answers: tuple[Answer, Answer], states: tuple[int, ...], figure: str
 ) -> tuple[float, float, bool]:
     ways = product(*[(NOT_RELEVANT, RELEVANT) if s == OPEN else (s,) for s in states])
-    found = []
-    for said in ways:
-        one, two = (value(answer, said, figure) for answer in answers)
-        found.append(None if one is None or two is None else one - two)
-    values = [0.0 if one is None else one for one in found]
-    return min(values), max(values), any(one is not None for one in found)
+    result = []
+    for way in ways:
+        one, two = (value(answer, way, figure) for answer in answers)
+        result.append(None if one is None or two is None else one - two)
+    values = [0.0 if one is None else one for one in result]
+    return min(values), max(values), any(one is not None for one in result)
 
 
 @st.composite
@@ -113,12 +113,12 @@ def test_the_bounds_are_those_of_full_enumeration(
 ) -> None:
     answers, states = question
 
-    found = reach(pooled([answers], len(states)), np.array([states], np.int8), figure, 0, 1)
+    result = reach(pooled([answers], len(states)), np.array([states], np.int8), figure, 0, 1)
 
     low, high, is_pair = enumerated(answers, states, figure)
-    assert found.low[0] == pytest.approx(low, abs=1e-12)
-    assert found.high[0] == pytest.approx(high, abs=1e-12)
-    assert bool(found.pairs[0]) == is_pair
+    assert result.low[0] == pytest.approx(low, abs=1e-12)
+    assert result.high[0] == pytest.approx(high, abs=1e-12)
+    assert bool(result.pairs[0]) == is_pair
 
 
 @given(questions())
@@ -129,10 +129,10 @@ def test_a_thing_that_moves_nothing_can_be_judged_either_way(
     answers, states = question
     lists = pooled([answers], len(states))
     before = reach(lists, np.array([states], np.int8), figure, 0, 1)
-    for thing, state in enumerate(states):
-        if state == OPEN and not before.moving[0, thing]:
+    for item, state in enumerate(states):
+        if state == OPEN and not before.moving[0, item]:
             for said in (NOT_RELEVANT, RELEVANT):
-                judged = np.array([[*states[:thing], said, *states[thing + 1 :]]], np.int8)
+                judged = np.array([[*states[:item], said, *states[item + 1 :]]], np.int8)
                 after = reach(lists, judged, figure, 0, 1)
                 assert after.low[0] == pytest.approx(before.low[0], abs=1e-12)
                 assert after.high[0] == pytest.approx(before.high[0], abs=1e-12)
@@ -148,7 +148,7 @@ def so_far(pool: PooledLists, states: np.ndarray, runs: str = "ab") -> SettledOr
 
 def order_of(pool: PooledLists, states: np.ndarray) -> SettledOrder:
     """Return the order in P@5."""
-    return next(one for one in so_far(pool, states).orders if one.figure == P5)
+    return next(order for order in so_far(pool, states).orders if order.figure == P5)
 
 
 def lists(*things: int) -> Answer:
@@ -157,14 +157,14 @@ def lists(*things: int) -> Answer:
 
 def test_an_order_is_open_until_the_rest_cannot_turn_it() -> None:
     """Three questions, one card each, another one in each run: 1 - 0 per question at most."""
-    found = pooled([(lists(1), lists(2))] * 3, 3)
+    result = pooled([(lists(1), lists(2))] * 3, 3)
     states = np.array([[ABSENT, OPEN, OPEN]] * 3, np.int8)
 
     def after(*judged: tuple[int, int]) -> tuple[object, ...]:
         said = states.copy()
         for question, (one, two) in enumerate(judged):
             said[question, 1:] = one, two
-        order = order_of(found, said)
+        order = order_of(result, said)
         return order.settled, order.higher, order.low, order.high
 
     assert after() == (False, None, -1.0, 1.0)
@@ -179,17 +179,17 @@ def test_an_order_is_open_until_the_rest_cannot_turn_it() -> None:
 
 def test_what_can_still_move_is_counted_for_open_orders_alone() -> None:
     """The second question's cards are the same in both runs: it moves nothing."""
-    found = pooled([(lists(1), lists(2)), (lists(1, 2), lists(1, 2))], 3)
+    result = pooled([(lists(1), lists(2)), (lists(1, 2), lists(1, 2))], 3)
     states = np.array([[ABSENT, OPEN, OPEN]] * 2, np.int8)
 
-    before = so_far(found, states)
+    before = so_far(result, states)
 
     assert (before.open_cards, before.open_questions, before.next_ones) == (2, (1,), (1,))
     assert (before.judged, before.judged_items) == (0, 4)
-    order = order_of(found, states)
+    order = order_of(result, states)
     assert (order.open_cards, order.open_questions, order.n) == (2, (1,), 2)
     states[0, 1:] = RELEVANT, NOT_RELEVANT
-    settled = so_far(found, states)
+    settled = so_far(result, states)
     assert all(one.settled for one in settled.orders)
     assert (settled.open_cards, settled.next_ones, settled.judged) == (0, (), 2)
     three = pooled([(lists(1), lists(2), lists(1))], 3)

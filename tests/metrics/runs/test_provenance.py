@@ -76,9 +76,9 @@ def test_what_is_no_duration_is_left_out(odd: object) -> None:
 
 @given(st.lists(st.integers(0, 10**7), min_size=1, max_size=40))
 def test_the_percentiles_are_numpys(values: list[int]) -> None:
-    found = latency(values)
+    result = latency(values)
 
-    assert found is not None
-    assert found.p50 == pytest.approx(np.percentile(values, 50))
-    assert found.p95 == pytest.approx(np.percentile(values, 95))
-    assert found.mean == pytest.approx(np.mean(values))
+    assert result is not None
+    assert result.p50 == pytest.approx(np.percentile(values, 50))
+    assert result.p95 == pytest.approx(np.percentile(values, 95))
+    assert result.mean == pytest.approx(np.mean(values))

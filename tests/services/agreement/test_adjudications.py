@@ -61,12 +61,15 @@ def _run_id(session: Session, study: Study, raters: list[Rater]) -> str:
 
 
 def thing(session: Session, slug: str) -> int:
-    wanted = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == f"slug:{slug}")
-    return session.scalars(wanted).one()
+    expected = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == f"slug:{slug}")
+    return session.scalars(expected).one()
 
 
 def slugs(disputes: tuple[Dispute, ...]) -> list[str | None]:
-    return [one.card.identity.removeprefix("slug:") if one.card else None for one in disputes]
+    return [
+        dispute.card.identity.removeprefix("slug:") if dispute.card else None
+        for dispute in disputes
+    ]
 
 
 @pytest.mark.usefixtures("run_id")
@@ -75,7 +78,7 @@ def test_ties_come_first_then_the_closest_vote(session: Session, study: Study) -
 
     assert slugs(docket.ties) == ["c", "d"]
     assert slugs(docket.majorities) == ["e", "b"]  # margins 1/3 and 2/4
-    assert [one.label for one in docket.majorities] == [YES, YES]
+    assert [majority.label for majority in docket.majorities] == [YES, YES]
     assert docket.n_items == 9  # eight cards and an empty list
     set_study(session, study, pool_depth=7)  # h is below it
     assert adjudications.docket(session, study).n_items == 8
@@ -120,8 +123,8 @@ def test_a_settlement_decides_under_the_rule_and_majority_where_it_is_silent(
 
     assert [label(slug, "majority") for slug in "abcde"] == [YES, YES, None, None, YES]
     assert [label(slug, "adjudicated") for slug in "abcde"] == [YES, NO, None, NO, YES]
-    found = reports.provenances(session, study, scope)
-    assert found[thing(session, "b")] is Provenance.ADJUDICATED
+    result = reports.provenances(session, study, scope)
+    assert result[thing(session, "b")] is Provenance.ADJUDICATED
     # d is settled and c tied; under majority neither is in the precision of what was judged.
     majority = reports.report(session, study, run_id, reports.rule_of(session, study, "majority"))
     settled = reports.report(session, study, run_id, reports.rule_of(session, study, "adjudicated"))
@@ -185,8 +188,8 @@ def test_emptiness_is_settled_like_a_card(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
     for rater, outcome in zip(raters, EmptyOutcome, strict=False):
-        said = AnswerRating(empty_outcome=outcome)
-        events.rate(session, rater, run_id, 2, said, click(f"e{rater.id}"))
+        rating = AnswerRating(empty_outcome=outcome)
+        events.rate(session, rater, run_id, 2, rating, click(f"e{rater.id}"))
     (tie,) = [one for one in adjudications.docket(session, study).ties if one.card is None]
     why = "seen on the site"
     false_negative = EmptyOutcome.FALSE_NEGATIVE

@@ -92,7 +92,7 @@ def test_agreement_on_cards_is_the_pure_modules_of_the_verdicts(
     # Ani and Citra said "relevant" twice: no chance to tell from.
     assert cards.pairs["Ani", "Citra"].cohen.why_undefined is NoAgreement.ONE_LABEL
     assert list(cards.pairs) == [("Ani", "Budi"), ("Ani", "Citra"), ("Budi", "Citra")]
-    assert [(name, n, found.raw.n) for name, (n, found) in cards.categories.items()] == [
+    assert [(name, n, result.raw.n) for name, (n, result) in cards.categories.items()] == [
         ("area", 2, 2),
         ("price", 2, 1),
     ]
@@ -106,15 +106,15 @@ def test_empty_lists_are_counted_apart_and_quality_is_an_order(
     grades = {"Ani": (5, 2), "Budi": (4, 2), "Citra": (None, 0)}
     for name, given in grades.items():
         for number, grade in enumerate(given, start=1):
-            said = AnswerRating(quality=grade)
-            events.rate(session, raters[name], run_id, number, said, click(f"{name}q{number}"))
+            rating = AnswerRating(quality=grade)
+            events.rate(session, raters[name], run_id, number, rating, click(f"{name}q{number}"))
     for name, outcome in zip(("Ani", "Budi"), EmptyOutcome, strict=True):
-        said = AnswerRating(empty_outcome=outcome)
-        events.rate(session, raters[name], run_id, 3, said, click(f"{name}-empty"))
-    found = report(session, study)
+        rating = AnswerRating(empty_outcome=outcome)
+        events.rate(session, raters[name], run_id, 3, rating, click(f"{name}-empty"))
+    result = report(session, study)
 
-    assert of(found, ItemKind.CARDS).n_items == 4
-    empty, quality = of(found, ItemKind.EMPTY_LISTS), of(found, ItemKind.QUALITY)
+    assert of(result, ItemKind.CARDS).n_items == 4
+    empty, quality = of(result, ItemKind.EMPTY_LISTS), of(result, ItemKind.QUALITY)
     assert (empty.n_items, empty.overall.raw.value, empty.raters) == (1, 0, ("Ani", "Budi"))
     table = ((5, 4, None), (2, 2, 0))
     expected = agreement(table, scale=Scale.ORDINAL, labels=range(6))
@@ -129,26 +129,31 @@ def test_what_is_said_again_is_held_against_the_standing_verdict(
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     events.rate(session, ani, run_id, 3, outcome, click("e", minute=9))
     events.rate(session, ani, run_id, 1, AnswerRating(quality=5), click("q", minute=9))
-    things = session.scalars(select(JudgedItem).order_by(JudgedItem.id)).all()
-    cards = [thing for thing in things if thing.item_id is not None]
-    (empty,) = (thing for thing in things if thing.item_id is None)
+    items = session.scalars(select(JudgedItem).order_by(JudgedItem.id)).all()
+    cards = [item for item in items if item.item_id is not None]
+    (empty,) = (item for item in items if item.item_id is None)
     answer = session.scalars(select(Query).where(Query.query_id == 1)).one()
     for key, question_id in (("t", answer.question_id), ("u", empty.question_id)):
         task = Task(id=key, rater=ani, question_id=question_id, kind="repeat", claimed_at=NOW)
         session.add(task)
     session.flush()
     # Ani's standing verdicts on a, b, c are 1 1 0; asked again: 1 0 and not yet answered.
-    for thing, verdict in zip(cards, ("1", "0", None), strict=False):
-        session.add(Repeat(task_id="t", judged_item_id=thing.id, verdict=verdict))
+    for item, verdict in zip(cards, ("1", "0", None), strict=False):
+        session.add(Repeat(task_id="t", judged_item_id=item.id, verdict=verdict))
     session.add(RepeatRating(task_id="t", query_key=answer.id, quality=4))
     session.add(Repeat(task_id="u", judged_item_id=empty.id, verdict="correct_empty"))
     session.flush()
 
-    found = {own.kind: own for own in report(session, study).repeats}
-    own = found[ItemKind.CARDS]
-    assert (own.rater, own.repeats, own.answered, own.agreement.raw.n) == ("Ani", 3, 2, 2)
+    result = {repeat.kind: repeat for repeat in report(session, study).repeats}
+    repeat = result[ItemKind.CARDS]
+    assert (repeat.rater, repeat.repeats, repeat.answered, repeat.agreement.raw.n) == (
+        "Ani",
+        3,
+        2,
+        2,
+    )
     # "Correct empty" both times; 5 first and 4 then are not the same grade.
-    values = [found[kind].agreement.raw.value for kind in ItemKind]
+    values = [result[kind].agreement.raw.value for kind in ItemKind]
     assert values == [0.5, 1, 0]
 
 
@@ -188,26 +193,26 @@ def pair(
 
 def test_the_first_run_names_questions_and_properties() -> None:
     one = pair("one", "pass", "pass", question="Rumah?")
-    found = compare(judged_runs([one, pair("other", "fail", "pass", question="RUMAH?")]))
+    comparison = compare(judged_runs([one, pair("other", "fail", "pass", question="RUMAH?")]))
 
-    assert found.pairs_judged_more_than_once == 2
-    assert found.contradictions == {(1, "slug:a"): {"one": True, "other": False}}
-    assert found.questions == {1: (1, "Rumah?")}
-    assert found.titles == {"slug:a": "Rumah a", "slug:b": "Rumah b"}
-    assert found.problems == ()
+    assert comparison.pairs_judged_more_than_once == 2
+    assert comparison.contradictions == {(1, "slug:a"): {"one": True, "other": False}}
+    assert comparison.questions == {1: (1, "Rumah?")}
+    assert comparison.titles == {"slug:a": "Rumah a", "slug:b": "Rumah b"}
+    assert comparison.problems == ()
 
 
 def test_runs_of_one_name_stay_two_runs() -> None:
-    found = judged_runs([pair("a", "pass"), pair("a", "fail"), pair("a (2)", "fail")])
+    result = judged_runs([pair("a", "pass"), pair("a", "fail"), pair("a (2)", "fail")])
 
-    assert [run.name for run in found] == ["a", "a (2)", "a (2) (2)"]
+    assert [run.name for run in result] == ["a", "a (2)", "a (2) (2)"]
 
 
 def test_what_is_wrong_with_a_file_is_kept_beside_its_verdicts() -> None:
-    (found,) = judged_runs([pair("a", "pass", "pass", "fail")])  # there are two cards
+    (result,) = judged_runs([pair("a", "pass", "pass", "fail")])  # there are two cards
 
-    assert len(found.verdicts) == 2
-    assert [problem.file for problem in found.problems] == ["a/manual_input.json"]
+    assert len(result.verdicts) == 2
+    assert [problem.file for problem in result.problems] == ["a/manual_input.json"]
 
 
 def test_folders_are_named_as_shortly_as_tells_them_apart() -> None:

@@ -90,12 +90,12 @@ REFUSED = {
 @pytest.fixture(name="study_file", scope="module")
 def _study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("study") / "study.sqlite"
-    made = Database(sqlite_url(path))
-    made.prepare()
-    with made.writing() as session:
+    second_database = Database(sqlite_url(path))
+    second_database.prepare()
+    with second_database.writing() as session:
         rated_study(session, studies.open_or_make(session, NOW))
         session.commit()
-    made.close()
+    second_database.close()
     sqlite_files.close(path)
     return path
 
@@ -211,9 +211,9 @@ def schema(file: Path) -> set[tuple[str, str, str]]:
 
 
 def schema_of_ours(file: Path) -> set[tuple[str, str, str]]:
-    made = Database(sqlite_url(file))
-    made.prepare()
-    made.close()
+    second_database = Database(sqlite_url(file))
+    second_database.prepare()
+    second_database.close()
     return schema(file)
 
 

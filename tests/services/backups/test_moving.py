@@ -33,9 +33,9 @@ def _other(
 
 def moved(source: Database, target: Database) -> dict[str, int]:
     with source.reading() as old, target.writing() as new:
-        found = backups.move(old, new)
+        result = backups.move(old, new)
         new.commit()
-    return found
+    return result
 
 
 def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbered_on(
@@ -46,9 +46,9 @@ def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbe
         fill(session)
         session.commit()
 
-    found = moved(database, other)
+    result = moved(database, other)
 
-    assert found == dict.fromkeys(Base.metadata.tables, ROWS)
+    assert result == dict.fromkeys(Base.metadata.tables, ROWS)
     for table in backups.tables():
         with database.reading() as old, other.reading() as new:
             rows = select(table).order_by(*table.primary_key)

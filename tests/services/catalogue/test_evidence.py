@@ -29,10 +29,10 @@ def test_only_searches_before_the_verdict_check_an_empty_answer(
 ) -> None:
     rule = reports.of_rater(rater)
 
-    found = counts(session, study, looked_up.run_id, rule)
+    result = counts(session, study, looked_up.run_id, rule)
     # Two searches before the verdict on question 2, none before that on question 3.
-    assert found == EmptyAnswerCounts(2, 1, 2, false_negatives=2, with_evidence=1, evidence=2)
-    assert found.share_checked == 0.5
+    assert result == EmptyAnswerCounts(2, 1, 2, false_negatives=2, with_evidence=1, evidence=2)
+    assert result.share_checked == 0.5
     of_missed = counts(session, study, looked_up.run_id, rule, category="y")
     assert of_missed.share_checked is None
     assert of_missed.evidence == 2
@@ -46,8 +46,8 @@ def test_a_verdict_given_anew_after_a_search_is_checked(
     again = AnswerRating(empty_outcome=NOTHING)
     events.rate(session, rater, looked_up.run_id, 3, again, click("and again", minute=5))
 
-    found = counts(session, study, looked_up.run_id, reports.of_rater(rater))
-    assert (found.checked, found.searches) == (2, 3)
+    result = counts(session, study, looked_up.run_id, reports.of_rater(rater))
+    assert (result.checked, result.searches) == (2, 3)
 
 
 def test_evidence_and_outcomes_of_several_raters_are_merged_by_the_rule(
@@ -79,8 +79,8 @@ def test_what_its_rater_no_longer_finds_relevant_is_no_evidence(
 ) -> None:
     events.judge_item(session, rater, looked_up.pinned[0], "0", click("no", minute=9))
 
-    found = counts(session, study, looked_up.run_id, reports.of_rater(rater))
-    assert (found.with_evidence, found.evidence) == (1, 1)
+    result = counts(session, study, looked_up.run_id, reports.of_rater(rater))
+    assert (result.with_evidence, result.evidence) == (1, 1)
 
 
 def test_a_verdict_shared_by_runs_rests_on_the_same_searches(

@@ -51,9 +51,9 @@ def test_evidence_that_was_taken_out_of_a_pack_is_found(
         return json.dumps(rows).encode()
 
     data = packed(session, study, rater, looked_up.run_id)
-    found = verified(changed(data, "study/judgments.json", unpinned))
+    verification = verified(changed(data, "study/judgments.json", unpinned))
 
-    places = {difference.place[-1]: difference for difference in found.differences}
+    places = {difference.place[-1]: difference for difference in verification.differences}
     assert (places["with_evidence"].packed, places["with_evidence"].computed) == (1, 0)
 
 

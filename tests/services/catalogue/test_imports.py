@@ -123,9 +123,9 @@ def test_listings_are_read_with_their_fields(database: Database, name: str, data
     outcome = take(database, data, name=name)
 
     assert (outcome.kind, outcome.problems) == ("property", ())
-    (found,) = items(database, "rumah", Filters(price_from=900_000_000, bedrooms=3))
-    assert isinstance(found, Card)
-    assert (found.slug, found.title, found.price) == ("a", "Rumah A", 900_000_000)
+    (result,) = items(database, "rumah", Filters(price_from=900_000_000, bedrooms=3))
+    assert isinstance(result, Card)
+    assert (result.slug, result.title, result.price) == ("a", "Rumah A", 900_000_000)
 
 
 def test_listings_are_found_by_what_only_their_details_say(database: Database) -> None:

@@ -54,16 +54,16 @@ def test_the_questions_are_asked_in_one_session_and_the_file_has_the_layout_of_t
     text = '{"response": "half \\ud83d, nul \\u0000, 🏠"}'
     with serving(good, good, good, raw(text.encode())) as bot:
         plan = planned(bot, key="?key=rahasia")
-        done = rest(collection.begin(plan, tmp_path, BEGUN), plan)
-        file = content(done.file)
+        process = rest(collection.begin(plan, tmp_path, BEGUN), plan)
+        file = content(process.file)
 
     names = sorted(path.name for path in (tmp_path / "hybrid").iterdir())
     assert names == ["test_results_hybrid_20260301_090000.json", "test_results_latest.json"]
-    assert done.file.read_bytes() == (tmp_path / "hybrid" / names[1]).read_bytes()
-    assert [asked["message"] for asked in bot.asked] == [one.text for one in QUESTIONS]
-    assert {asked["session_id"] for asked in bot.asked} == {done.run.thread_id}
-    assert "rahasia" not in done.file.read_text("utf-8")
-    read = json_runs.read_collected("part", done.file.read_bytes())
+    assert process.file.read_bytes() == (tmp_path / "hybrid" / names[1]).read_bytes()
+    assert [question["message"] for question in bot.asked] == [one.text for one in QUESTIONS]
+    assert {question["session_id"] for question in bot.asked} == {process.run.thread_id}
+    assert "rahasia" not in process.file.read_text("utf-8")
+    read = json_runs.read_collected("part", process.file.read_bytes())
     assert read.answers[-1].response == "half , nul , 🏠"
     first = file["results"][0]
     assert list(file) == [
@@ -109,17 +109,17 @@ def test_a_question_that_fails_is_kept_with_its_reason_and_the_rest_goes_on(
 
 
 def test_an_answer_is_on_disk_before_the_next_question_goes_out(tmp_path: Path) -> None:
-    seen: list[int] = []
+    visited: list[int] = []
 
     def look(handler: bots.Handler, asked: Any) -> None:
         (part,) = (tmp_path / "hybrid").glob("*.part")
-        seen.append(len(content(part)["results"]))
+        visited.append(len(content(part)["results"]))
         good(handler, asked)
 
     with serving(look) as bot:
         collected(bot, tmp_path)
 
-    assert seen == [0, 1, 2, 3]
+    assert visited == [0, 1, 2, 3]
     assert list((tmp_path / "hybrid").glob("*.part")) == []
 
 
@@ -130,14 +130,14 @@ def test_an_interrupted_collection_goes_on_where_it_was(tmp_path: Path) -> None:
         next(asking)
         next(asking)
 
-        found = collection.unfinished(plan, tmp_path)
-        assert found is not None
-        done = rest(found, plan)
+        result = collection.unfinished(plan, tmp_path)
+        assert result is not None
+        process = rest(result, plan)
 
-    assert [asked["message"][-1] for asked in bot.asked] == ["1", "2", "3", "4"]
-    assert {asked["session_id"] for asked in bot.asked} == {done.run.thread_id}
-    assert done.run.timestamp == "20260301_090000"
-    assert len(content(done.file)["results"]) == 4
+    assert [question["message"][-1] for question in bot.asked] == ["1", "2", "3", "4"]
+    assert {question["session_id"] for question in bot.asked} == {process.run.thread_id}
+    assert process.run.timestamp == "20260301_090000"
+    assert len(content(process.file)["results"]) == 4
 
 
 def test_the_collection_of_other_questions_is_not_gone_on_with(tmp_path: Path) -> None:
@@ -176,10 +176,10 @@ def test_a_chatbot_that_names_its_sessions_is_asked_in_the_one_it_named(tmp_path
     with serving(named) as bot:
         chatbot = Chatbot(bot.address, mapping, AT_ONCE)
         plan = CollectionPlan(QUESTIONS, "hybrid", "gpt", chatbot)
-        done = rest(collection.begin(plan, tmp_path, BEGUN), plan)
+        process = rest(collection.begin(plan, tmp_path, BEGUN), plan)
 
     assert [asked["id"] for asked in bot.asked] == [None, "bot-1", "bot-1", "bot-1"]
-    assert done.run.thread_id == "bot-1"
+    assert process.run.thread_id == "bot-1"
 
 
 def test_an_endpoint_without_memory_gets_the_turns_that_were_answered(tmp_path: Path) -> None:

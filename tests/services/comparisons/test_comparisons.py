@@ -44,9 +44,9 @@ def test_a_verdict_serves_every_run_that_showed_the_property(
 ) -> None:
     report = comparisons.report(session, study, pair, reports.rule_of(session, study))
 
-    found = report.comparison
-    assert [contender.run.name for contender in found.contenders] == ["api", "Hybrid"]
-    first, second = found.contenders
+    comparison = report.comparison
+    assert [contender.run.name for contender in comparison.contenders] == ["api", "Hybrid"]
+    first, second = comparison.contenders
     assert first.estimates["mean_precision_at_5"].figure.value == 0.75  # (1/2 + 1/1) / 2
     assert second.estimates["mean_precision_at_5"].figure.value == 0.5  # "same" came along
     assert second.missing.incomplete == (2,)  # its empty list is not classified
@@ -65,14 +65,14 @@ def test_each_rater_is_left_out_and_every_other_rule_tried(
     judge(session, ani, pair[0], "01", "0")
     judge(session, ani, pair[1], "1")
     merged = comparisons.report(session, study, pair, Rule("majority"))
-    own = comparisons.report(session, study, pair, owner)
+    report = comparisons.report(session, study, pair, owner)
 
     left_out = [line for line in merged.stability.lines if line.change is VariedPart.RATER]
     assert {(line.figure, line.tried) for line in left_out} >= {("mrr", 2)}
     # MRR: the owner has api 1, hybrid 1/2; Ani api 1/4, hybrid 1. Merged, all is a tie.
     (rules,) = [
         line
-        for line in own.stability.lines
+        for line in report.stability.lines
         if line.change is VariedPart.RULE and line.figure == "mrr"
     ]
     assert [moved.what for moved in rules.moved] == ["rater Ani"]
@@ -125,9 +125,12 @@ def test_the_best_method_s_run_serves_both_phases(session: Session, study: Study
         2: [("hybrid", "gpt"), ("hybrid", "claude")],  # as they were imported
     }
     for phase, chosen in phases.items():
-        found = comparisons.report(session, study, chosen, Rule("majority"))
-        assert found.phase == phase
-        found_labels = [(one.run.search_method, one.run.llm) for one in found.comparison.contenders]
+        report = comparisons.report(session, study, chosen, Rule("majority"))
+        assert report.phase == phase
+        found_labels = [
+            (contender.run.search_method, contender.run.llm)
+            for contender in report.comparison.contenders
+        ]
         assert found_labels == labels[phase]
 
 
@@ -149,9 +152,9 @@ def test_runs_of_different_questions_are_refused_with_what_differs(
 def test_one_run_is_compared_with_nothing(session: Session, study: Study) -> None:
     run_id = stored(session, study, "api", query(1, card("a")))
 
-    for wanted in ([], [run_id], [run_id, run_id]):
+    for expected in ([], [run_id], [run_id, run_id]):
         with pytest.raises(NothingToCompare):
-            comparisons.report(session, study, wanted, Rule("majority"))
+            comparisons.report(session, study, expected, Rule("majority"))
     with pytest.raises(UnknownRun):
         comparisons.report(session, study, [run_id, "nowhere"], Rule("majority"))
 
@@ -202,7 +205,7 @@ def test_files_that_count_cannot_tell_differently_are_compared_with_a_warning() 
 
     (precision, _) = differences_of(report.comparison, "mean_precision_at_5")
     assert precision.mean == pytest.approx(2 / 4 - 2 / 5)
-    assert [one.code for one in problems] == ["csv_cannot_tell_differs"]
+    assert [problem.code for problem in problems] == ["csv_cannot_tell_differs"]
     assert report.cannot_tell is None
     alike, none = rated_comparisons.compare_files([as_seed, rated("x/rated.csv", "5,2,1,,,,,4,")])
     assert (none, alike.cannot_tell) == ([], "not_relevant")
@@ -258,8 +261,8 @@ def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
     events.judge(session, rater, lists[0], 1, 2, YES, click("b"))
     events.rate(session, rater, lists[1], 1, AnswerRating(notes="fine"), click("n"))
 
-    found = chosen_runs.find(session, study, lists, 1, reports.of_rater(rater))
-    hybrid, api = found.sides
+    result = chosen_runs.find(session, study, lists, 1, reports.of_rater(rater))
+    hybrid, api = result.sides
     shown = [(item.card.identity[5:], item.verdict, item.elsewhere) for item in hybrid.results]
     assert shown == [("a", None, []), ("b", YES, [("API Only", 1)])]
     assert [item.verdict for item in api.results] == [YES, None]
@@ -277,8 +280,8 @@ def test_a_merged_verdict_stands_beside_its_votes(
     events.judge(session, rater, lists[0], 1, 2, YES, click("a"))
     events.judge(session, other, lists[0], 1, 2, NO, click("b"))
 
-    found = chosen_runs.find(session, study, lists, 1, Rule(reports.MAJORITY))
-    assert [item.votes for item in found.sides[0].results] == [(), (NO, YES)]
+    result = chosen_runs.find(session, study, lists, 1, Rule(reports.MAJORITY))
+    assert [item.votes for item in result.sides[0].results] == [(), (NO, YES)]
 
 
 def test_questions_of_any_of_the_runs_can_be_walked_through(

@@ -70,9 +70,9 @@ def of(report: GateReport, figure: str) -> GateFigure:
 
 
 def difference(report: GateReport, figure: str) -> GateDifference:
-    found = of(report, figure).difference
-    assert found is not None
-    return found
+    result = of(report, figure).difference
+    assert result is not None
+    return result
 
 
 def stored(session: Session, study: Study, *files: tuple[str, bytes]) -> str:
@@ -99,10 +99,10 @@ def test_a_run_that_is_worse_fails_by_the_test_of_the_comparison(
     report = gated(session, study, beir(BAD), baseline=baseline)
 
     assert (report.outcome, report.exit_code) == (Outcome.FAILED, 1)
-    found = difference(report, "P@2")
-    assert (found.n, found.mean, found.losses, found.outcome) == (7, -0.5, 7, Outcome.FAILED)
-    assert found.p == 2 / 128
-    assert found.p_holm == pytest.approx(6 / 128)
+    result = difference(report, "P@2")
+    assert (result.n, result.mean, result.losses, result.outcome) == (7, -0.5, 7, Outcome.FAILED)
+    assert result.p == 2 / 128
+    assert result.p_holm == pytest.approx(6 / 128)
     run_id = stored(session, study, beir(BAD))
     rule = reports.rule_of(session, study)
     compared = comparisons.report(session, study, [run_id, baseline], rule).comparison
@@ -133,7 +133,7 @@ def test_a_run_against_itself_passes_whatever_is_judged(session: Session, study:
     assert (itself.run, same.run) == (baseline, None)
     assert itself.exit_code == same.exit_code == 0
     assert len(same.unjudged) == 14
-    assert all(one.difference and one.difference.judged is None for one in same.figures)
+    assert all(figure.difference and figure.difference.judged is None for figure in same.figures)
 
 
 @pytest.mark.parametrize(
@@ -179,10 +179,10 @@ def test_a_run_is_not_called_worse_for_what_nobody_judged(
     """P@2 is 0 so far and its test below 0.05, but each first result may still be relevant."""
     report = gated(session, study, beir(NEW), baseline=baseline)
 
-    found = difference(report, "P@2")
-    assert found.p_holm is not None
-    assert found.p_holm < 0.05
-    assert (found.outcome, found.judged, found.baseline_judged) == (Outcome.OPEN, 0.5, 1.0)
+    result = difference(report, "P@2")
+    assert result.p_holm is not None
+    assert result.p_holm < 0.05
+    assert (result.outcome, result.judged, result.baseline_judged) == (Outcome.OPEN, 0.5, 1.0)
     assert (report.outcome, report.exit_code) == (Outcome.OPEN, 3)
     assert report.unjudged[0] == Unjudged(1, "q1", 1, "1-unknown", "")
     assert len(report.unjudged) == 7
@@ -195,12 +195,12 @@ def test_a_share_that_is_judged_can_be_enough(
     lists = GOOD | {7: ["yes", "no", "none", "new", "newer"]}
     asked: dict[str, Any] = {"baseline": baseline, "figures": ("P@5", "nDCG@5")}
 
-    found = {
+    result = {
         share: gated(session, study, beir(lists), **asked, min_judged=share).exit_code
         for share in (1.0, 0.61, 0.6)
     }
 
-    assert found == {1.0: 3, 0.61: 3, 0.6: 0}
+    assert result == {1.0: 3, 0.61: 3, 0.6: 0}
     whole = gated(session, study, beir(lists), **asked)
     assert difference(whole, "nDCG@5").judged == 0.6
     assert of(whole, "nDCG@5").judged == pytest.approx(15 / 17)
@@ -213,8 +213,8 @@ def test_too_little_judged_of_the_baseline_is_open_too(session: Session, study: 
 
     report = gated(session, study, beir(GOOD), baseline=other, figures=("P@2",))
 
-    found = difference(report, "P@2")
-    assert (found.judged, found.baseline_judged, report.exit_code) == (1.0, 0.5, 3)
+    result = difference(report, "P@2")
+    assert (result.judged, result.baseline_judged, report.exit_code) == (1.0, 0.5, 3)
 
 
 def test_what_can_no_longer_change_needs_no_judgment(
@@ -293,7 +293,7 @@ def test_a_correct_empty_list_is_a_success_and_in_no_other_figure(
     """The outcome is the question's: it holds for a list that is empty and for one that lacks."""
     lists = GOOD | {7: []}
     other = stored(session, study, beir(lists, "other"))
-    [grader] = [one for one in studies.raters(session, study) if one.name == "qrels"]
+    [grader] = [rater for rater in studies.raters(session, study) if rater.name == "qrels"]
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     events.rate(session, grader, other, 7, outcome, click("e1"))
     session.flush()
@@ -319,16 +319,16 @@ def test_figures_that_look_deeper_than_the_pool_do_not_decide(
     studies.set_switches(session, study, switches, NOW)
 
     report = gated(session, study, beir(GOOD), baseline=baseline)
-    assert [one.figure for one in report.figures] == ["P@1"]
+    assert [figure.figure for figure in report.figures] == ["P@1"]
     named = gated(session, study, beir(GOOD), baseline=baseline, figures=("nDCG@2",))
-    assert [one.figure for one in named.figures] == ["nDCG@2"]
+    assert [figure.figure for figure in named.figures] == ["nDCG@2"]
 
     studies.set_switches(session, study, replace(switches, measures=("nDCG@2",)), NOW)
     alone = gated(session, study, beir(NEW), baseline=baseline)
-    assert ([one.figure for one in alone.figures], alone.exit_code) == (["nDCG@2"], 3)
+    assert ([figure.figure for figure in alone.figures], alone.exit_code) == (["nDCG@2"], 3)
     studies.set_switches(session, study, replace(switches, measures=("Judged@1",)), NOW)
     usual = gated(session, study, beir(NEW), baseline=baseline)
-    assert [one.figure for one in usual.figures] == ["P@5", "RR@10", "success@10"]
+    assert [figure.figure for figure in usual.figures] == ["P@5", "RR@10", "success@10"]
 
 
 def test_what_is_below_the_depth_of_the_pool_is_counted_and_put_to_nobody(
@@ -386,8 +386,8 @@ def test_the_smallest_loss_that_would_show_is_said(
 
     report = gated(session, study, beir(lists), baseline=baseline, figures=("P@2",))
 
-    found = difference(report, "P@2")
-    assert (found.n_apart, found.wins, found.losses, found.smallest_loss) == (7, 0, 0, 0.89)
+    result = difference(report, "P@2")
+    assert (result.n_apart, result.wins, result.losses, result.smallest_loss) == (7, 0, 0, 0.89)
 
 
 def test_grades_in_the_files_do_not_count(session: Session, study: Study, baseline: str) -> None:
@@ -425,9 +425,9 @@ def test_a_gate_only_reads_and_waits_for_no_writer(database: Database) -> None:
     with database.writing() as writer, database.reading() as session:
         studies.open_or_make(writer, NOW).name = "being renamed"
         writer.flush()
-        seen = studies.current(session)
-        assert seen is not None
-        report = gated(session, seen, beir(NEW), baseline=baseline, method="m", llm="l")
+        visited = studies.current(session)
+        assert visited is not None
+        report = gated(session, visited, beir(NEW), baseline=baseline, method="m", llm="l")
         session.commit()
         writer.rollback()
 
@@ -500,11 +500,11 @@ def test_a_chatbot_s_run_of_properties_is_gated_by_its_own_figures(
     )
 
     names = ["mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate"]
-    assert [one.figure for one in report.figures] == names
+    assert [figure.figure for figure in report.figures] == names
     assert of(report, "mrr").value == pytest.approx(4 * 0.5 / 6)
     assert of(report, "mrr").upper == pytest.approx((4 * 0.5 + 1 + 0.5) / 6)
     assert of(report, "mrr").floor_outcome == Outcome.OPEN
-    assert [(one.position, one.rank, one.title) for one in report.unjudged] == [
+    assert [(figure.position, figure.rank, figure.title) for figure in report.unjudged] == [
         (2, 1, "A"),
         (2, 2, "B"),
         (6, 2, "C"),
@@ -530,10 +530,10 @@ def test_the_same_list_in_another_conversation_is_no_difference(
     kept = gate.gate(session, study, run, request)
 
     for report in (fresh, kept):
-        assert {difference(report, one.figure).n_apart for one in report.figures} == {0}
-        assert {difference(report, one.figure).n for one in report.figures} == {3}
+        assert {difference(report, figure.figure).n_apart for figure in report.figures} == {0}
+        assert {difference(report, figure.figure).n for figure in report.figures} == {3}
         assert of(report, "mrr").floor_outcome == Outcome.OPEN
-        assert [one.position for one in report.unjudged] == [2, 2]
+        assert [figure.position for figure in report.unjudged] == [2, 2]
     assert (fresh.run, kept.run is None) == (None, False)
 
 

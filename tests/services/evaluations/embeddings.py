@@ -12,12 +12,12 @@ VECTORS = {"rumah": [1.0, 0.0], "ruko": [0.0, 1.0], "keduanya": [3.0, 4.0]}
 
 class Endpoint(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        decoded = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server: Any = self.server
-        server.asked.append((self.path, self.headers.get("Authorization"), asked))
+        server.asked.append((self.path, self.headers.get("Authorization"), decoded))
         data = [
             {"index": n, "embedding": VECTORS.get(text, [1.0, 1.0])}
-            for n, text in enumerate(asked["input"])
+            for n, text in enumerate(decoded["input"])
         ]
         body = server.body or json.dumps({"data": data[::-1]}).encode()
         self.send_response(server.status)

@@ -34,7 +34,7 @@ def test_an_endpoint_gives_the_cosine_of_each_pair_and_is_asked_once_for_a_text(
         embedders.endpoint(f"{url}/embeddings/", "tiny").cosines(PAIR, [])
     body = {"model": "tiny", "input": ["rumah", "keduanya", "ruko"]}
     assert asked[0] == ("/v1/embeddings", "Bearer secret", body)
-    assert [one[:2] for one in asked[1:]] == [("/v1/embeddings", None)]
+    assert [question[:2] for question in asked[1:]] == [("/v1/embeddings", None)]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_the_real_model_supports_what_is_said_in_other_words_and_nothing_else(
     offline = os.environ | {"https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9"}
 
     command = ["score", "answers", str(file), "--embedder", "package", "--format", "json"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "relevansi", *command],
         env=offline,
         capture_output=True,
@@ -128,6 +128,6 @@ def test_the_real_model_supports_what_is_said_in_other_words_and_nothing_else(
         check=False,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
-    found = json.loads(done.stdout)
-    assert (found["items"][0]["supported"], found["items"][0]["claim_sentences"]) == (2, 3)
+    assert (process.returncode, process.stderr) == (0, "")
+    decoded = json.loads(process.stdout)
+    assert (decoded["items"][0]["supported"], decoded["items"][0]["claim_sentences"]) == (2, 3)

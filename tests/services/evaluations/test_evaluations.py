@@ -25,18 +25,18 @@ FILES = {
 def kept(session: Session, study: Study, kind: EvaluationKind, *files: NamedBytes) -> Evaluation:
     with WaitingRows() as rows:
         scored = scoring.score(ScoringSettings(kind), files or [FILES[kind]], rows)
-        found, _ = evaluations.store(session, study, scored, rows, NOW)
-    return evaluations.find(session, study, found)
+        result, _ = evaluations.store(session, study, scored, rows, NOW)
+    return evaluations.find(session, study, result)
 
 
 def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
     session: Session, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [CHUNKS[i % 2] | {"id": f"c{i}"} for i in range(120)]
-    found = kept(session, study, EvaluationKind.CHUNKS, NamedBytes("many.jsonl", lines(*rows)))
+    result = kept(session, study, EvaluationKind.CHUNKS, NamedBytes("many.jsonl", lines(*rows)))
 
-    last = evaluations.page(session, found, Show.ALL, 99)
-    failed = evaluations.page(session, found, Show.FAILED, 2)
+    last = evaluations.page(session, result, Show.ALL, 99)
+    failed = evaluations.page(session, result, Show.FAILED, 2)
 
     assert (last.number, last.n_pages, len(last.items)) == (3, 3, 20)
     assert last.items[0].position == 101
@@ -68,10 +68,10 @@ def test_another_file_is_refused_saying_what_it_looks_like(
 
 
 def test_an_item_or_evaluation_that_is_not_there_is_unknown(session: Session, study: Study) -> None:
-    found = kept(session, study, EvaluationKind.ANSWERS)
+    result = kept(session, study, EvaluationKind.ANSWERS)
 
     with pytest.raises(UnknownEvaluation):
-        evaluations.find_item(session, found, 99)
+        evaluations.find_item(session, result, 99)
     with pytest.raises(UnknownEvaluation):
         evaluations.find(session, study, "gone")
 
@@ -79,20 +79,20 @@ def test_an_item_or_evaluation_that_is_not_there_is_unknown(session: Session, st
 def test_items_fail_by_their_parts_and_a_sentence_without_a_claim_is_no_failure(
     session: Session, study: Study
 ) -> None:
-    found = kept(session, study, EvaluationKind.ANSWERS)
+    result = kept(session, study, EvaluationKind.ANSWERS)
 
-    items = evaluations.page(session, found, Show.ALL, 1).items
+    items = evaluations.page(session, result, Show.ALL, 1).items
 
     assert [item.failed for item in items] == [True, True, False]
     assert [part["passed"] for part in items[0].parts] == [True, False, None]
 
 
 def test_deleting_takes_the_items_and_is_logged(session: Session, study: Study) -> None:
-    found = kept(session, study, EvaluationKind.ANSWERS)
+    result = kept(session, study, EvaluationKind.ANSWERS)
     kept(session, study, EvaluationKind.CHUNKS)
-    gone = found.id
+    gone = result.id
 
-    evaluations.remove(session, study, found, NOW)
+    evaluations.remove(session, study, result, NOW)
 
     assert session.scalar(select(func.count()).select_from(EvaluationItem)) == 2
     assert session.scalar(select(LogEntry.old).where(LogEntry.subject == gone)) == "answers.jsonl"

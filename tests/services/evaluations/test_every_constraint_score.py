@@ -31,10 +31,12 @@ def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 @st.composite
 def places(draw: st.DrawFn) -> dict[str, Any]:
-    found = draw(some(keywords=st.lists(WORDS, max_size=2), radius_km=st.sampled_from([0.5, 3, 9])))
+    result = draw(
+        some(keywords=st.lists(WORDS, max_size=2), radius_km=st.sampled_from([0.5, 3, 9]))
+    )
     if draw(st.booleans()):
-        found["lat"], found["lng"] = draw(POINTS)
-    return found
+        result["lat"], result["lng"] = draw(POINTS)
+    return result
 
 
 @st.composite
@@ -45,7 +47,7 @@ def prices(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def facts(draw: st.DrawFn, *, from_api: bool = False) -> dict[str, Any]:
     """Random facts of a card; the listing itself has its price as digits, and may have null."""
-    found = draw(
+    result = draw(
         some(
             name=WORDS,
             location=WORDS,
@@ -58,8 +60,8 @@ def facts(draw: st.DrawFn, *, from_api: bool = False) -> dict[str, Any]:
         )
     )
     if draw(st.booleans()):
-        found["latitude"], found["longitude"] = draw(POINTS | st.just((0, 0)))
-    return found
+        result["latitude"], result["longitude"] = draw(POINTS | st.just((0, 0)))
+    return result
 
 
 @st.composite
@@ -158,6 +160,6 @@ def test_a_question_of_which_no_card_has_a_pass_rate_has_no_mean_and_one_without
     }
     results = {"results": [{"query_id": 1, "properties": [{"name": "rumah"}]}]}
 
-    found = ours(gold, results, None, None, left_out=True)["evaluations"]
+    result = ours(gold, results, None, None, left_out=True)["evaluations"]
 
-    assert [one["mean_cpr"] for one in found] == [None, 0]
+    assert [one["mean_cpr"] for one in result] == [None, 0]

@@ -72,19 +72,19 @@ def exported(session: Session, study: Study, run: str, form: str, rule: Rule = M
 
 def grades(session: Session, study: Study, run: str, by_text: bool = False) -> Grades:
     return {
-        (one.question if by_text else one.query_id, one.identity): one.verdict
-        for one in exports.judged(RatedRun(session, study, run, MERGED))
-        if isinstance(one.verdict, int)
+        (item.question if by_text else item.query_id, item.identity): item.verdict
+        for item in exports.judged(RatedRun(session, study, run, MERGED))
+        if isinstance(item.verdict, int)
     }
 
 
 def read_again(name: str, data: bytes, by_text: bool = False) -> Grades:
-    found = formats.read([(name, data)])
-    assert found.problems == () or all(one.severity == "warning" for one in found.problems)
+    result = formats.read([(name, data)])
+    assert result.problems == () or all(item.severity == "warning" for item in result.problems)
     return {
-        (one.question if by_text else one.external_id or "", one.identity): int(one.verdict)
-        for one in found.judged
-        if one.verdict != "unsure"
+        (item.question if by_text else item.external_id or "", item.identity): int(item.verdict)
+        for item in result.judged
+        if item.verdict != "unsure"
     }
 
 
@@ -109,8 +109,8 @@ def test_ir_measures_finds_our_figures_in_the_files(
     qrels = exported(session, study, runs[run], "qrels").decode()
     ranked = exported(session, study, runs[run], "run").decode()
     theirs = {
-        (found.query_id, str(found.measure)): found.value
-        for found in ir_measures.iter_calc(
+        (result.query_id, str(result.measure)): result.value
+        for result in ir_measures.iter_calc(
             [ir_measures.parse_measure(name) for name in MEASURES.values()],
             list(ir_measures.read_trec_qrels(qrels)),  # type: ignore[no-untyped-call]
             list(ir_measures.read_trec_run(ranked)),  # type: ignore[no-untyped-call]
@@ -144,25 +144,25 @@ def test_the_long_form_and_a_book_come_in_again_with_the_verdicts_of_each_rater(
     session: Session, study: Study, runs: list[str]
 ) -> None:
     """The book names questions by their texts, the long form lists what the run showed."""
-    raters = [one for one in studies.raters(session, study) if one.name in ("dewi", "rafi")]
+    raters = [item for item in studies.raters(session, study) if item.name in ("dewi", "rafi")]
     own = {
         rater.name: {
-            (one.question, one.identity): one.verdict
-            for one in exports.judged(RatedRun(session, study, runs[0], reports.of_rater(rater)))
-            if one.verdict is not None and one.rank and not one.is_below
+            (item.question, item.identity): item.verdict
+            for item in exports.judged(RatedRun(session, study, runs[0], reports.of_rater(rater)))
+            if item.verdict is not None and item.rank and not item.is_below
         }
         for rater in raters
     }
     book = formats.read([("book.csv", exported(session, study, runs[0], "quepid-book"))])
     again: dict[str, dict[tuple[str, str], int | str]] = {rater.name: {} for rater in raters}
-    for one in book.judged:
-        again[one.rater][one.question, one.identity] = int(one.verdict)
+    for item in book.judged:
+        again[item.rater][item.question, item.identity] = int(item.verdict)
     for rater in raters:
         numbers = {key: grade for key, grade in own[rater.name].items() if grade != "unsure"}
         assert numbers.items() <= again[rater.name].items()
         rule = reports.of_rater(rater)
         long = formats.read([("j.csv", exported(session, study, runs[0], "long-csv", rule))])
-        assert {one.rater for one in long.judged} == {rater.name}
+        assert {item.rater for item in long.judged} == {rater.name}
         assert len(long.judged) == len(own[rater.name])
 
 
@@ -197,14 +197,14 @@ def test_a_run_comes_in_again_as_json_with_its_lists_texts_and_verdicts(
             if result.judged_item.card
         ]
     shown_by_run = {
-        (one.query_id, one.identity): one.verdict
-        for one in exports.judged(RatedRun(session, study, runs[0], MERGED))
-        if isinstance(one.verdict, int) and one.rank and not one.is_below
+        (item.query_id, item.identity): item.verdict
+        for item in exports.judged(RatedRun(session, study, runs[0], MERGED))
+        if isinstance(item.verdict, int) and item.rank and not item.is_below
     }
     assert {
-        (one.external_id, one.identity): int(one.verdict)
-        for one in again.judged
-        if one.verdict != "unsure"
+        (item.external_id, item.identity): int(item.verdict)
+        for item in again.judged
+        if item.verdict != "unsure"
     } == shown_by_run
 
 
@@ -261,7 +261,7 @@ def test_unjudged_results_are_minus_one_where_that_is_wanted(
         list(ir_measures.read_trec_qrels(text)),  # type: ignore[no-untyped-call]
         list(ir_measures.read_trec_run(ranked)),  # type: ignore[no-untyped-call]
     )
-    theirs = {found.query_id: found.value for found in measured}
+    theirs = {result.query_id: result.value for result in measured}
     for row in ours.rows:
         value = row.summary.figures["infAP"].value
         assert value is None or theirs[str(row.external_id)] == pytest.approx(value, abs=1e-4)
@@ -301,14 +301,14 @@ def test_long_form_names_documents_and_the_time_of_each_verdict(
     session: Session, study: Study, runs: list[str]
 ) -> None:
     dewi = session.scalars(select(Rater).where(Rater.name == "dewi")).one()
-    things = session.scalars(
+    items = session.scalars(
         select(Result.judged_item_id).join(Query).where(Query.run_id == runs[0]).limit(3)
     ).all()
     seconds = (0, 7, 400)
-    for number, (thing, after) in enumerate(zip(things, seconds, strict=True)):
+    for number, (item, after) in enumerate(zip(items, seconds, strict=True)):
         at = NOW + timedelta(hours=1, seconds=after)
         session.add(
-            Event(rater_id=dewi.id, event_id=f"c{number}", field="verdict", judged_item_id=thing,
+            Event(rater_id=dewi.id, event_id=f"c{number}", field="verdict", judged_item_id=item,
                   new="2", cause="click", device="d", sequence=number, client_time=at,
                   received_at=at)
         )  # fmt: skip
@@ -377,10 +377,10 @@ def test_ratings_go_back_to_the_index_they_came_from(
         session, study, {"rank_eval.json": (examples / "rank_eval.json").read_text("utf-8")}
     )
 
-    found = json.loads(exported(session, study, run, "rank-eval"))
+    decoded = json.loads(exported(session, study, run, "rank-eval"))
 
-    assert found["requests"][0]["ratings"] == [{"_index": "shop", "_id": "d7", "rating": 1}]
-    assert found["metric"]["precision"]["relevant_rating_threshold"] == 1
+    assert decoded["requests"][0]["ratings"] == [{"_index": "shop", "_id": "d7", "rating": 1}]
+    assert decoded["metric"]["precision"]["relevant_rating_threshold"] == 1
 
 
 def test_a_format_that_cannot_hold_a_study_says_so(
@@ -417,7 +417,7 @@ def test_a_pack_of_documents_speaks_of_documents(
     speak_of(study.kind)
     with zipfile.ZipFile(io.BytesIO(packed(session, study, runs[0]))) as pack:
         readme, manifest = (pack.read(name).decode() for name in ("README.md", "manifest.json"))
-    stated = [{**one, "source": ""} for one in json.loads(manifest)["definitions"]]
+    stated = [{**load, "source": ""} for load in json.loads(manifest)["definitions"]]
 
     assert "document" in readme
     assert "propert" not in readme.lower()
@@ -429,8 +429,8 @@ def test_a_pack_of_a_graded_study_verifies_and_names_a_changed_grade_by_its_line
     session: Session, study: Study
 ) -> None:
     data = packed(session, study, None)
-    whole = verified(data)
-    assert (whole.equal, whole.differences) == (True, [])
+    verification = verified(data)
+    assert (verification.equal, verification.differences) == (True, [])
     lines = members(data)["verdicts.csv"].splitlines()
     number, line = next((n, text) for n, text in enumerate(lines, 1) if text.endswith(b",3,,"))
 
@@ -438,11 +438,15 @@ def test_a_pack_of_a_graded_study_verifies_and_names_a_changed_grade_by_its_line
     above = changed(data, "study/judgments.json", lambda file: file.replace(b': "3"', b': "4"', 1))
 
     differences = verified(lower).differences
-    places = [one.place for one in differences if one.file == "verdicts.csv" and one.place]
+    places = [
+        difference.place
+        for difference in differences
+        if difference.file == "verdicts.csv" and difference.place
+    ]
     assert places == [(f"line {number}",)]
     refused = verified(above)
     assert not refused.equal
-    assert any(one.file == "study/judgments.json" for one in refused.differences)
+    assert any(difference.file == "study/judgments.json" for difference in refused.differences)
 
 
 def test_all_runs_have_the_same_pool(session: Session, study: Study, runs: list[str]) -> None:

@@ -53,9 +53,9 @@ def test_every_export_tells_the_same_counts(
 def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
     session: Session, study: Study, rated_run: str
 ) -> None:
-    other = studies.add_rater(session, study, "Budi", NOW)
-    events.judge(session, other, rated_run, 2, 1, YES, click("b1"))
-    events.judge(session, other, rated_run, 2, 2, NO, click("b2"))
+    second_rater = studies.add_rater(session, study, "Budi", NOW)
+    events.judge(session, second_rater, rated_run, 2, 1, YES, click("b1"))
+    events.judge(session, second_rater, rated_run, 2, 2, NO, click("b2"))
     wide = exports.export(session, study, rated_run, Rule("majority"), "wide-csv").data
 
     row = list(csv.DictReader(io.StringIO(wide.decode())))[1]

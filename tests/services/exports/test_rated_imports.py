@@ -40,10 +40,10 @@ def test_looking_says_what_a_new_rater_would_get_and_stores_nothing(
     session: Session, study: Study, rated_run: str, rated_csv: bytes
 ) -> None:
     read = csv_ratings.read("rated.csv", rated_csv)
-    found = rated_imports.examine(session, study, read, " Budi ")
+    result = rated_imports.examine(session, study, read, " Budi ")
 
-    assert (found.rater, found.rater_is_new, found.run_id) == ("Budi", True, rated_run)
-    assert (named(found.new), found.others, found.lines) == (GIVEN, (), 4)
+    assert (result.rater, result.rater_is_new, result.run_id) == ("Budi", True, rated_run)
+    assert (named(result.new), result.others, result.lines) == (GIVEN, (), 4)
     assert raters.find_named(session, study, "Budi") is None
     nobody = rated_imports.examine(session, study, read, None)
     assert (nobody.run_id, nobody.storable, nobody.new) == (rated_run, False, ())
@@ -100,10 +100,10 @@ def test_a_removed_rater_and_a_machine_get_nothing(
     before = count(session, QueryRating)
 
     for name in ("Budi", "Model"):
-        found = rated_imports.store(
+        result = rated_imports.store(
             session, study, csv_ratings.read("rated.csv", rated_csv), name, NOW
         )
-        assert found.refused
+        assert result.refused
     assert count(session, QueryRating) == before
 
 
@@ -126,8 +126,8 @@ def test_a_file_of_other_questions_belongs_to_no_run(
 
     compared = rated_imports.compare(session, study, "rated.csv", data, [rated_run])
     assert (compared.run_id, compared.rated, compared.differing) == (None, 3, ())
-    found = rated_imports.store(session, study, csv_ratings.read("r.csv", data), "Budi", NOW)
-    assert (found.fits, found.run_id, found.storable) == ((), None, False)
+    result = rated_imports.store(session, study, csv_ratings.read("r.csv", data), "Budi", NOW)
+    assert (result.fits, result.run_id, result.storable) == ((), None, False)
     assert raters.find_named(session, study, "Budi") is None
 
 

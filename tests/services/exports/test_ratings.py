@@ -43,8 +43,8 @@ def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsRe
 
 
 def verdicts(session: Session, name: str = "Ani") -> list[str | None]:
-    found = select(Judgment.verdict).join(Rater).where(Rater.name == name)
-    return list(session.scalars(found.order_by(Judgment.judged_item_id)))
+    result = select(Judgment.verdict).join(Rater).where(Rater.name == name)
+    return list(session.scalars(result.order_by(Judgment.judged_item_id)))
 
 
 def codes(report: RatingsReport) -> list[str]:
@@ -134,8 +134,8 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
 ) -> None:
     """Here 0 on card B, 3 as quality and a note; the file says 1, 3 and 1 on card A, later."""
     events.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("h1"))
-    said = events.AnswerRating(quality=3, notes="milik sendiri")
-    events.rate(session, rater, run_id, 1, said, click("h2"))
+    rating = events.AnswerRating(quality=3, notes="milik sendiri")
+    events.rate(session, rater, run_id, 1, rating, click("h2"))
     before = verdicts(session, rater.name)
     data = ratings(
         RUN,

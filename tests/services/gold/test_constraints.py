@@ -62,9 +62,9 @@ def _run_id(session: Session, study: Study, rater: Rater) -> str:
 
 
 def report(session: Session, study: Study, run_id: str) -> ConstraintReport:
-    found = constraints.checked_run(session, study, run_id).report
-    assert found is not None
-    return found
+    result = constraints.checked_run(session, study, run_id).report
+    assert result is not None
+    return result
 
 
 def decide(session: Session, rater: Rater, run_id: str, query_id: int, *what: Any) -> None:
@@ -96,13 +96,13 @@ def test_the_recorded_figures(session: Session, study: Study, rater: Rater, real
 
 
 def test_a_run_is_checked_by_its_cards(session: Session, study: Study, run_id: str) -> None:
-    found = report(session, study, run_id)
+    result = report(session, study, run_id)
 
-    cprs = [card.cpr for query in found.queries for card in query.cards]
+    cprs = [card.cpr for query in result.queries for card in query.cards]
     assert cprs == [1, Fraction(3, 4), Fraction(1, 2), 0, 0]
-    assert [str(query.confusion) for query in found.queries] == ["TP", "FN", "TN"]
-    assert found.totals.mean_cpr == Fraction(9, 20)  # (1 + 3/4 + 1/2) / 5
-    assert found.queries[1].n_pending == 2
+    assert [str(query.confusion) for query in result.queries] == ["TP", "FN", "TN"]
+    assert result.totals.mean_cpr == Fraction(9, 20)  # (1 + 3/4 + 1/2) / 5
+    assert result.queries[1].n_pending == 2
     left_out = constraints.checked_run(session, study, run_id, MissingRule.LEFT_OUT).report
     assert left_out is not None
     assert left_out.queries[0].cards[2].cpr == Fraction(2, 3)  # of place, sale and price
@@ -114,10 +114,10 @@ def test_an_override_is_logged(session: Session, study: Study, rater: Rater, run
     for _ in range(2):  # what is in force already is not written again
         decide(session, rater, run_id, 1, 2, "location", "pass", " beside the gate ")
     decide(session, rater, run_id, 1, 1, "price", "na", "typing error")
-    found = report(session, study, run_id)
+    result = report(session, study, run_id)
 
-    assert found.queries[0].cards[2].cpr == Fraction(3, 4)
-    assert found.queries[0].cards[1].cpr == 1  # what is removed is in no denominator
+    assert result.queries[0].cards[2].cpr == Fraction(3, 4)
+    assert result.queries[0].cards[1].cpr == 1  # what is removed is in no denominator
     (step,) = constraints.checked_query(session, study, run_id, 1).cards[2].steps
     assert (step.by, step.at, step.reason, step.cause) == (
         *(rater.name, NOW),
@@ -128,9 +128,9 @@ def test_an_override_is_logged(session: Session, study: Study, rater: Rater, run
 def test_a_card_passed_by_hand(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     decide(session, rater, run_id, 2, 0, "card", "pass", "")
     decide(session, rater, run_id, 2, 1, "card", "fail", "too far")
-    found = report(session, study, run_id).queries[1]
-    assert [card.cpr for card in found.cards] == [1, 0]
-    assert (found.is_success, found.n_pending) == (False, 0)  # 1/2 < 0.6
+    result = report(session, study, run_id).queries[1]
+    assert [card.cpr for card in result.cards] == [1, 0]
+    assert (result.is_success, result.n_pending) == (False, 0)  # 1/2 < 0.6
 
     decide(session, rater, run_id, 2, 1, "card", None, "")
     again = report(session, study, run_id).queries[1]
@@ -206,8 +206,8 @@ def test_a_listed_card_is_found_in_the_answer_by_its_slug(session: Session, stud
     run_id = store(session, study, replace(read, queries=queries)).id
 
     stored = constraints.checked_run(session, study, run_id).queries
-    found = constraints.shown_in_text(constraints.facts_of_cards(stored)[1], stored[1])
-    assert [result and result.rank for result in found] == [2, 1, 3, None]
+    actual = constraints.shown_in_text(constraints.facts_of_cards(stored)[1], stored[1])
+    assert [result and result.rank for result in actual] == [2, 1, 3, None]
 
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
@@ -223,13 +223,13 @@ def test_figures_are_those_of_scikit_learn(session: Session, study: Study, rater
         verdict = YES if person else NO
         events.judge(session, rater, run_id, 1, rank, verdict, click(f"v{rank}"))
 
-    found = constraints.compare(session, study, run_id, reports.of_rater(rater)).agreement
+    result = constraints.compare(session, study, run_id, reports.of_rater(rater)).agreement
 
-    assert found.kappa.value == pytest.approx(metrics.cohen_kappa_score(machine, people))
-    assert found.precision == pytest.approx(metrics.precision_score(people, machine))
-    assert found.recall == pytest.approx(metrics.recall_score(people, machine))
+    assert result.kappa.value == pytest.approx(metrics.cohen_kappa_score(machine, people))
+    assert result.precision == pytest.approx(metrics.precision_score(people, machine))
+    assert result.recall == pytest.approx(metrics.recall_score(people, machine))
     table = metrics.confusion_matrix(people, machine).tolist()
-    assert [[found.neither, found.machine_only], [found.people_only, found.both]] == table
+    assert [[result.neither, result.machine_only], [result.people_only, result.both]] == table
 
 
 def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Rater) -> None:
@@ -244,21 +244,21 @@ def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Ra
             events.judge(session, person, run_id, 1, rank, verdict, name)
     rule = reports.rule_of(session, study, "majority")
 
-    found = constraints.compare(session, study, run_id, rule)
+    comparison = constraints.compare(session, study, run_id, rule)
 
-    assert [(one.index, one.distance) for one in found.disagreed] == [
+    assert [(one.index, one.distance) for one in comparison.disagreed] == [
         (0, Fraction(2, 3)),  # 1 against 1 of 3
         (1, Fraction(1, 4)),  # 3/4 against 3 of 3
     ]
-    assert found.left_out == {"manual": 2, "undecided": 1, "not shown": 0}
-    assert found.agreement.n == 2
+    assert comparison.left_out == {"manual": 2, "undecided": 1, "not shown": 0}
+    assert comparison.agreement.n == 2
 
 
 def test_people_decide_apart_from_the_machine(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored_run(session, study, rater).id
     events.judge(session, rater, run_id, 1, 2, YES, click("v"))
-    wanted = Decision(1, "price", "pass", "typing error")
-    constraints.decide(session, rater, run_id, 1, wanted, NOW)
+    expected = Decision(1, "price", "pass", "typing error")
+    constraints.decide(session, rater, run_id, 1, expected, NOW)
     rule = reports.of_rater(rater)
 
     (one,) = constraints.compare(session, study, run_id, rule).disagreed
@@ -268,29 +268,29 @@ def test_people_decide_apart_from_the_machine(session: Session, study: Study, ra
 def test_the_demos_runs_contradict_each_other_as_people_do(demo_session: Session) -> None:
     """As `relevansi conflicts` says of the files they were imported from."""
     judged = agreement.named_apart(constraints.judged_by_hand(demo_session, study_of(demo_session)))
-    found = agreement.compare(judged)
+    comparison = agreement.compare(judged)
 
-    assert found is not None
-    assert found.problems == ()
-    assert found.favours == {
+    assert comparison is not None
+    assert comparison.problems == ()
+    assert comparison.favours == {
         "Hybrid · openai": 5,
         "Vector Only · openai": 3,
         "API Only · openai": 0,
     }
-    assert found.pairs_judged_more_than_once == 42
-    assert len(found.contradictions) == 8
-    for query_id, property_id in found.contradictions:
-        assert found.questions[query_id][1]
-        assert found.titles[property_id]
+    assert comparison.pairs_judged_more_than_once == 42
+    assert len(comparison.contradictions) == 8
+    for query_id, property_id in comparison.contradictions:
+        assert comparison.questions[query_id][1]
+        assert comparison.titles[property_id]
 
 
 LATER = NOW + timedelta(days=3)
 
 
 def answer(session: Session, study: Study, run_id: str, query_id: int = 1) -> CheckedAnswer:
-    found = marks.of_answer(session, study, run_id, query_id)
-    assert found is not None
-    return found
+    result = marks.of_answer(session, study, run_id, query_id)
+    assert result is not None
+    return result
 
 
 def outcomes(checked: CheckedCard) -> list[str]:
@@ -299,8 +299,8 @@ def outcomes(checked: CheckedCard) -> list[str]:
 
 def mark(session: Session, rater: Rater, run_id: str, rank: int, *what: str, n: int = 1) -> None:
     subject, outcome, reason = (*what, "")[:3]
-    wanted = Decision(0, subject, outcome or None, reason)
-    marks.decide_on_answer(session, rater, run_id, n, rank, wanted, NOW)
+    expected = Decision(0, subject, outcome or None, reason)
+    marks.decide_on_answer(session, rater, run_id, n, rank, expected, NOW)
 
 
 class Blind:
@@ -316,14 +316,14 @@ class Blind:
 
     def marks(self) -> dict[str, CheckedCard]:
         """Return the marks by slug."""
-        found = marks.of_task(self.session, self.rater, self.task_id)
-        return {slug: found[key] for slug, key in self.keys.items() if slug and key in found}
+        result = marks.of_task(self.session, self.rater, self.task_id)
+        return {slug: result[key] for slug, key in self.keys.items() if slug and key in result}
 
     def decide(self, slug: str, *what: str) -> None:
         subject, outcome, reason = (*what, "")[:3]
-        wanted = Decision(0, subject, outcome or None, reason)
+        expected = Decision(0, subject, outcome or None, reason)
         key = self.keys[slug]
-        marks.decide_in_task(self.session, self.rater, self.task_id, key, wanted, NOW)
+        marks.decide_in_task(self.session, self.rater, self.task_id, key, expected, NOW)
 
 
 def text_run(session: Session, study: Study) -> str:
@@ -355,27 +355,27 @@ def _blind(session: Session, study: Study, rater: Rater, text_id: str) -> Blind:
 
 
 def test_an_answer_is_checked_as_its_run_is(session: Session, study: Study, run_id: str) -> None:
-    found = answer(session, study, run_id)
+    result = answer(session, study, run_id)
 
-    assert {rank: outcomes(one) for rank, one in found.by_rank.items()} == {
+    assert {rank: outcomes(one) for rank, one in result.by_rank.items()} == {
         1: ["pass", "pass", "pass", "pass"],
         2: ["pass", "pass", "pass", "fail"],
         3: ["missing", "pass", "fail", "pass"],
     }
-    assert found.evaluation.mean_cpr == Fraction(3, 4)
+    assert result.evaluation.mean_cpr == Fraction(3, 4)
     whole = constraints.checked_run(session, study, run_id).report
     assert whole is not None
     assert [answer(session, study, run_id, n).evaluation for n in (1, 2, 3)] == [*whole.queries]
 
 
 def test_an_answer_is_checked_by_its_text(session: Session, study: Study, text_id: str) -> None:
-    found = answer(session, study, text_id)
+    result = answer(session, study, text_id)
 
-    assert [outcomes(one)[3] for one in found.cards] == ["fail", "pass", "pass"]
-    assert {outcomes(one)[0] for one in found.cards} == {"missing"}  # no kind in any text
+    assert [outcomes(one)[3] for one in result.cards] == ["fail", "pass", "pass"]
+    assert {outcomes(one)[0] for one in result.cards} == {"missing"}  # no kind in any text
     whole = constraints.checked_run(session, study, text_id).report
     assert whole is not None
-    assert found.evaluation == whole.queries[0]
+    assert result.evaluation == whole.queries[0]
 
 
 def test_an_empty_list_is_not_taken_by_text(session: Session, study: Study, rater: Rater) -> None:
@@ -392,24 +392,24 @@ def test_an_empty_list_is_not_taken_by_text(session: Session, study: Study, rate
 
 
 def test_nothing_to_check_without_gold(session: Session, study: Study, rater: Rater) -> None:
-    found = stored_run(session, study, rater, with_gold=False)
-    seen = [changes.state(session, study)]
-    assert not marks.has_gold(session, found.id)
-    assert marks.of_answer(session, study, found.id, 1) is None
+    result = stored_run(session, study, rater, with_gold=False)
+    visited = [changes.state(session, study)]
+    assert not marks.has_gold(session, result.id)
+    assert marks.of_answer(session, study, result.id, 1) is None
     one = gold_bytes(questions=GOLD["questions"][:1])
-    gold.import_file(session, rater, found.question_set_id, "one.json", one, NOW)
-    seen.append(changes.state(session, study))
+    gold.import_file(session, rater, result.question_set_id, "one.json", one, NOW)
+    visited.append(changes.state(session, study))
 
-    assert marks.has_gold(session, found.id)
-    assert marks.of_answer(session, study, found.id, 1) is not None
-    assert marks.of_answer(session, study, found.id, 2) is None
+    assert marks.has_gold(session, result.id)
+    assert marks.of_answer(session, study, result.id, 1) is not None
+    assert marks.of_answer(session, study, result.id, 2) is None
     with pytest.raises(UnknownQuery):
-        marks.of_answer(session, study, found.id, 9)
+        marks.of_answer(session, study, result.id, 9)
     with pytest.raises(UnknownListedCard):
-        mark(session, rater, found.id, 1, "card", "pass", n=2)
-    mark(session, rater, found.id, 1, "card", "pass")
-    seen.append(changes.state(session, study))
-    assert len(set(seen)) == 3
+        mark(session, rater, result.id, 1, "card", "pass", n=2)
+    mark(session, rater, result.id, 1, "card", "pass")
+    visited.append(changes.state(session, study))
+    assert len(set(visited)) == 3
 
 
 def test_a_decision_holds_wherever_the_same_card_was_listed(
@@ -424,9 +424,9 @@ def test_a_decision_holds_wherever_the_same_card_was_listed(
 
 
 def test_a_blind_rater_sees_each_card_once_by_the_run_that_knows_most_of_it(blind: Blind) -> None:
-    found = blind.marks()
+    result = blind.marks()
 
-    assert {slug: outcomes(one) for slug, one in found.items()} == {
+    assert {slug: outcomes(one) for slug, one in result.items()} == {
         "a": ["pass", "pass", "pass", "pass"],  # by its text alone its kind would be missing
         "b": ["pass", "pass", "pass", "fail"],
         "c": ["missing", "pass", "fail", "pass"],
@@ -462,14 +462,14 @@ def test_a_repeat_decided_anew(session: Session, study: Study, rater: Rater, bli
     assert again is not None
 
     (key,) = [
-        tasks.key(again, thing.id)
-        for thing in tasks.cards(session, again)
-        if (thing.card or {})["slug"] == "b"
+        tasks.key(again, item.id)
+        for item in tasks.cards(session, again)
+        if (item.card or {})["slug"] == "b"
     ]
-    (found,) = [marks.of_task(session, rater, again.id)[key]]
-    assert (outcomes(found)[3], found.steps) == ("fail", ())
-    wanted = Decision(0, "price", "pass", "typing error")
-    marks.decide_in_task(session, rater, again.id, key, wanted, LATER)
+    (result,) = [marks.of_task(session, rater, again.id)[key]]
+    assert (outcomes(result)[3], result.steps) == ("fail", ())
+    expected = Decision(0, "price", "pass", "typing error")
+    marks.decide_in_task(session, rater, again.id, key, expected, LATER)
     assert outcomes(marks.of_task(session, rater, again.id)[key])[3] == "pass"
 
 
@@ -522,14 +522,14 @@ def test_the_distance_from_the_asked_place(session: Session, study: Study, rater
     particulars.show_offered_notes(session, study, NOW)
     set_study(session, study, show_record=True)
 
-    found = known(session, study, run_id)
+    result = known(session, study, run_id)
     told = exported(session, study, run_id)
 
     # 0.01 degrees of longitude at 3.6 degrees north: 6371 km x cos 3.6 x 0.01 x pi / 180.
-    assert found.recorded_km == pytest.approx(1.1097, abs=0.0005)
-    assert (found.place, found.listed_km) == ("cemara", None)
+    assert result.recorded_km == pytest.approx(1.1097, abs=0.0005)
+    assert (result.place, result.listed_km) == ("cemara", None)
     assert told["asked_place"] == "cemara"
-    assert told["record"]["distance_km"] == found.recorded_km
+    assert told["record"]["distance_km"] == result.recorded_km
 
 
 def test_a_known_place_stands_in_for_a_point(session: Session, study: Study, rater: Rater) -> None:
@@ -541,9 +541,9 @@ def test_a_known_place_stands_in_for_a_point(session: Session, study: Study, rat
     data = gold_bytes(questions=[question], locations=places)
     gold.import_file(session, rater, set_id, "gold.json", data, NOW)
 
-    found = known(session, study, run_id)
+    result = known(session, study, run_id)
 
-    assert (found.place, found.listed_km) == ("Cemara Asri", 0)
+    assert (result.place, result.listed_km) == ("Cemara Asri", 0)
 
 
 def test_a_note_is_read_once_it_is_shown(session: Session, study: Study, rater: Rater) -> None:
@@ -557,7 +557,10 @@ def test_a_note_is_read_once_it_is_shown(session: Session, study: Study, rater: 
         return {
             particulars.of_answer(session, study, run_id, 1).note,
             particulars.of_task(session, rater, task.id).note,
-            *(one.note for one in offline_runs.offline_run(session, study, run_id).questions),
+            *(
+                question.note
+                for question in offline_runs.offline_run(session, study, run_id).questions
+            ),
         }
 
     assert read() == {""}

@@ -65,23 +65,23 @@ def store_qrels(
     """Store the verdicts of a file: on items that no run lists, too."""
     changes = []
     for question in _questions(session, study):
-        things = _things(session, question)
+        items = _things(session, question)
         for doc, verdict in qrels.get(question.external_id or "", {}).items():
             identity = f"doc:{doc}"
-            if identity not in things:
+            if identity not in items:
                 known = session.scalar(select(StoredItem).where(StoredItem.identity == identity))
-                thing = JudgedItem(
+                item = JudgedItem(
                     question_id=question.id,
                     item=known or StoredItem(identity=identity),
                     card=to_row(Document(doc_id=doc)),
                 )
-                session.add(thing)
+                session.add(item)
                 session.flush()
-                things[identity] = thing.id
-            made = click(f"q{things[identity]}")
-            changes.append(TargetChange(Target("verdict", things[identity]), verdict, made))
+                items[identity] = item.id
+            made = click(f"q{items[identity]}")
+            changes.append(TargetChange(Target("verdict", items[identity]), verdict, made))
     events.record_all(session, rater, changes, cause="import")
-    events.refresh(session, rater, [one.target for one in changes])
+    events.refresh(session, rater, [change.target for change in changes])
 
 
 def _questions(session: Session, study: Study) -> list[Question]:

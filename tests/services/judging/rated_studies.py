@@ -73,8 +73,8 @@ def rated_study(session: Session, study: Study) -> tuple[str, str]:
 
 
 def _settle(session: Session, study: Study, identity: str, verdict: Relevance) -> None:
-    thing = session.scalars(
+    item = session.scalars(
         select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == identity)
     ).one()
     owner = studies.raters(session, study)[0]
-    adjudications.adjudicate(session, owner, thing, verdict, "The price\nfits.", NOW)
+    adjudications.adjudicate(session, owner, item, verdict, "The price\nfits.", NOW)

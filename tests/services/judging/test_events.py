@@ -85,7 +85,7 @@ def changes(session: Session, run_id: str) -> list[TargetChange]:
     query = session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)).first()
     assert query is not None
     first, second = (
-        Target("verdict", shown.judged_item_id, query.id) for shown in query.results[:2]
+        Target("verdict", result.judged_item_id, query.id) for result in query.results[:2]
     )
     quality = Target("quality", None, query.id)
     late = click("late", minute=9, client_minute=1, device="phone", sequence=1)
@@ -102,25 +102,25 @@ def changes(session: Session, run_id: str) -> list[TargetChange]:
 def test_many_events_at_once_are_stored_as_one_after_the_other(
     session: Session, rater: Rater, run_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = studies.add_rater(session, rater.study, "Budi", NOW)
+    second_rater = studies.add_rater(session, rater.study, "Budi", NOW)
     made = changes(session, run_id)
 
     for change in made:
         events.record(session, rater, *change)
-    events.record_all(session, other, made)
+    events.record_all(session, second_rater, made)
     targets = [change.target for change in made]
     events.refresh(session, rater, targets)
     monkeypatch.setattr(events, "BULK_REFRESH_FROM", 1)
-    events.refresh(session, other, targets)
+    events.refresh(session, second_rater, targets)
 
     columns = (Event.event_id, Event.field, Event.old, Event.new, Event.sequence, Event.device)
     rows = [
         session.execute(select(*columns).where(Event.rater_id == who.id).order_by(Event.id)).all()
-        for who in (rater, other)
+        for who in (rater, second_rater)
     ]
     assert rows[0] == rows[1]
     assert len(rows[0]) == 5
-    assert verdicts(session, other) == verdicts(session, rater) == ["1", "1"]
+    assert verdicts(session, second_rater) == verdicts(session, rater) == ["1", "1"]
     assert live_metrics.check(session) == []
 
 

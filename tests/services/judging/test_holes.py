@@ -43,10 +43,10 @@ dense,q1,red dress,2,d3,Blue shoes
 def _methods(session: Session, study: Study, rater: Rater) -> Mapping[str, str]:
     """The runs by their methods; d2 is relevant, d3 is not, and the first rank of bm25 a hole."""
     read = results.read_files("two.csv", [("two.csv", TWO.encode())])
-    done = stored_results.store(session, study, read, NOW)
+    process = stored_results.store(session, study, read, NOW)
     study.measures = ["P@1", "RR", "Judged@5", "nDCG@5"]
     session.commit()
-    methods = {str(run.search_method): run.id for run in done.runs}
+    methods = {str(run.search_method): run.id for run in process.runs}
     for rank, verdict in ((2, "1"), (3, "0")):
         at = click(f"{rank}")
         events.judge(session, rater, methods["bm25"], 1, rank, verdict, at)
@@ -74,12 +74,12 @@ def test_figures_count_it_as_not_relevant_at_its_rank(
         == whole.figures["mean_precision_at_5"].value
         == 0.5
     )
-    found = {name: span.value for name, span in with_hole.ranking.items()}
-    assert found["P@1"] == 0.0
-    assert found["Judged@5"] == 1.0
-    assert found["RR"] == 0.5
+    result = {name: span.value for name, span in with_hole.ranking.items()}
+    assert result["P@1"] == 0.0
+    assert result["Judged@5"] == 1.0
+    assert result["RR"] == 0.5
     # Gain 1 at rank 2, of the gain 1 at rank 1: 1 / log2(3).
-    assert found["nDCG@5"] == pytest.approx(0.6309297535714575)
+    assert result["nDCG@5"] == pytest.approx(0.6309297535714575)
     assert with_hole.complete
     assert live_metrics.check(session) == []
 
@@ -89,8 +89,8 @@ def test_the_order_of_its_run_is_settled_exactly(
 ) -> None:
     own = runs.in_order(session, study)
     names = {run.id: str(run.search_method) for run in own}
-    found = settled.settled_orders(session, study, own, names, reports.of_rater(rater))
-    orders = {one.figure: one for one in found.orders}
+    result = settled.settled_orders(session, study, own, names, reports.of_rater(rater))
+    orders = {order.figure: order for order in result.orders}
 
     precision = orders["mean_overall_precision"]
     assert [*names] == [methods["bm25"], methods["dense"]]

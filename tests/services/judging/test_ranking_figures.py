@@ -73,8 +73,8 @@ def test_check_covers_them(session: Session, study: Study, rater: Rater) -> None
     row.figures = dict(row.figures, **{"P@5": [1.0, 1.0, 1.0]})
     session.flush()
 
-    ((_, *found),) = live_metrics.check(session)
-    assert found[:3] == [run_id, 1, "figures"]
+    ((_, *result),) = live_metrics.check(session)
+    assert result[:3] == [run_id, 1, "figures"]
 
 
 def test_page_command_and_sums_have_the_same_figures(
@@ -130,9 +130,9 @@ def test_a_study_of_properties_runs_one_statement_to_read(
     said: list[str] = []
     engine = session.get_bind()
     event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))
-    thing, rater_id = session.scalars(select(Result.judged_item_id)).first(), rater.id
+    item, rater_id = session.scalars(select(Result.judged_item_id)).first(), rater.id
     said.clear()
-    live_metrics.refresh_touched(session, rater_id, thing, None)
+    live_metrics.refresh_touched(session, rater_id, item, None)
     reads = [one for one in said if one.lstrip().startswith("SELECT")]
 
     assert len(reads) == 1
@@ -175,9 +175,9 @@ def test_the_figures_named_trec_eval_are_those_of_the_files_exported(
     qrels = list(read.read_trec_qrels(written[0].data.decode()))
     listed = list(read.read_trec_run(written[1].data.decode()))
     theirs = ir_measures.calc_aggregate([*measures.values()], qrels, listed)
-    found = reports.report(session, study, run_id, rule)
-    ours = figures(totals(found), tuple(measures))
-    with_lines = {one.query_id for one in qrels}
+    report = reports.report(session, study, run_id, rule)
+    ours = figures(totals(report), tuple(measures))
+    with_lines = {qrel.query_id for qrel in qrels}
     assert 0 < len(with_lines) < len(questions)
     for name, measure in measures.items():
         assert ours[name].n == len(with_lines), name

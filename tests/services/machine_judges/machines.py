@@ -56,8 +56,8 @@ def made(
     name: str = "Mesin",
     prompt: str | None = None,
 ) -> MachineJudge:
-    wanted = prompt or prompts.default(study.guidelines)
-    return judges.make(session, study, name, at, wanted, NOW)
+    expected = prompt or prompts.default(study.guidelines)
+    return judges.make(session, study, name, at, expected, NOW)
 
 
 def worked(
@@ -69,14 +69,14 @@ def worked(
     now: datetime = NOW,
 ) -> MachineSession:
     """Start a judge, let it work until it ends, and return the session."""
-    found = calls.start(session, judge, at, terms or Terms(), now)
+    result = calls.start(session, judge, at, terms or Terms(), now)
     work = JudgeWork(judge.rater_id, at, QUICK)
     while (call := work.claim(session, now)) is not Idle.DONE:
         assert isinstance(call, JudgeCall)
         now += timedelta(seconds=1)
         work.keep(session, call, work.ask(call), now)
     session.flush()
-    return found
+    return result
 
 
 def _completion(content: str, usage: dict[str, int] | None) -> dict[str, Any]:

@@ -50,16 +50,16 @@ def person(session: Session, study: Study, name: str) -> Rater:
 
 def say(session: Session, rater: Rater, verdicts: dict[str, str]) -> None:
     """Let a person judge cards by their slug."""
-    things: dict[str, int] = {
-        identity.rpartition(":")[2]: thing
-        for thing, identity in session.execute(
+    items: dict[str, int] = {
+        identity.rpartition(":")[2]: item
+        for item, identity in session.execute(
             select(JudgedItem.id, StoredItem.identity).join(StoredItem)
         )
     }
     targets = []
     for number, (slug, verdict) in enumerate(verdicts.items()):
-        thing = next(thing for name, thing in things.items() if name.endswith(slug))
-        targets.append(Target("verdict", item_id=thing))
+        item = next(item for name, item in items.items() if name.endswith(slug))
+        targets.append(Target("verdict", item_id=item))
         at = click(f"{rater.id}-{slug}", minute=number)
         events.record(session, rater, targets[-1], verdict, at)
     events.refresh(session, rater, targets)
@@ -79,32 +79,32 @@ def two_people(session: Session, study: Study) -> tuple[Rater, Rater]:
 
 def everything_of_people(session: Session, study: Study) -> str:
     """All that is shown or exported of people's verdicts, as one text."""
-    found: dict[str, Any] = {}
-    runs = [one.run.id for one in chosen_runs.candidates(session, study)]
+    result: dict[str, Any] = {}
+    runs = [candidate.run.id for candidate in chosen_runs.candidates(session, study)]
     for asked in ("majority", "adjudicated", "rater Ani", None):
         rule = reports.rule_of(session, study, asked)
         for name in ("csv", "wide-csv", "long-csv", "json", "qrels"):
             file = exports.export(session, study, runs[0], rule, name)
-            found[f"{rule.name} {name}"] = (file.data, file.notes)
+            result[f"{rule.name} {name}"] = (file.data, file.notes)
         compared = comparisons.report(session, study, runs, rule)
-        found[f"{rule.name} compared"] = comparison_json(compared)
-    found["agreement"] = agreement_json(agreement.report(session, study))
-    found["docket"] = adjudications.docket(session, study)
-    found["standing"] = progress.question_progress(session, study)
-    found["candidates"] = chosen_runs.candidates(session, study)
+        result[f"{rule.name} compared"] = comparison_json(compared)
+    result["agreement"] = agreement_json(agreement.report(session, study))
+    result["docket"] = adjudications.docket(session, study)
+    result["standing"] = progress.question_progress(session, study)
+    result["candidates"] = chosen_runs.candidates(session, study)
     rule = reports.rule_of(session, study, "majority")
     pack = packs.pack(session, study, None, rule)
     with zipfile.ZipFile(io.BytesIO(pack.data)) as opened:
         members = {name: opened.read(name) for name in opened.namelist()}
     dated = {"manifest.json", "SHA256SUMS", "README.md", "pack.json"}
-    found |= {name: data for name, data in members.items() if name.split("/")[-1] not in dated}
-    found["votes"] = reports.votes(session, study, in_study(study))
-    found["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]
-    found["progress"] = [
+    result |= {name: data for name, data in members.items() if name.split("/")[-1] not in dated}
+    result["votes"] = reports.votes(session, study, in_study(study))
+    result["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]
+    result["progress"] = [
         (shares.progress(session, rater), shares.finished_counts(session, rater))
         for rater in studies.raters(session, study)
     ]
-    text = "\n".join(f"{name}: {value!r}" for name, value in found.items())
+    text = "\n".join(f"{name}: {value!r}" for name, value in result.items())
     return re.sub(r" at 0x\w+", "", text)
 
 
@@ -135,28 +135,28 @@ def test_the_agreement_is_that_of_other_tools_and_its_table_is_counted_by_hand(
     verdicts = {f"p{n}a": "1" for n in range(1, 16)} | {f"p{n}b": "0" for n in range(1, 16)}
     say(session, ani, verdicts | {"p2b": "1", "p4a": "unsure"})
     worked(session, judge, machines.endpoint(bot))
-    found = judges.beside_people(session, study, judge)
+    result = judges.beside_people(session, study, judge)
 
     yes, no, unsure = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
-    assert dict(found.table) == {
+    assert dict(result.table) == {
         (yes, yes): 13, (no, no): 13, (yes, no): 1, (no, yes): 1, (unsure, yes): 1, (yes, unsure): 1
     }  # fmt: skip
-    assert found.n == 28
-    assert found.agreement.raw.value == pytest.approx(26 / 28)
+    assert result.n == 28
+    assert result.agreement.raw.value == pytest.approx(26 / 28)
     machine, human = [1] * 13 + [0] * 13 + [1, 0], [1] * 13 + [0] * 13 + [0, 1]
     kappa = cohen_kappa_score(machine, human)
-    assert found.agreement.cohen.value == pytest.approx(kappa, abs=1e-12)
+    assert result.agreement.cohen.value == pytest.approx(kappa, abs=1e-12)
     chance = 2 * 16 / 30 * 14 / 30  # of 30 cards with a label 13 + 1/2 + 1/2 + 1 + 1 are yes
-    assert found.agreement.ac1.value == pytest.approx((26 / 28 - chance) / (1 - chance))
-    low, high = found.agreement.cohen.lower, found.agreement.cohen.upper
+    assert result.agreement.ac1.value == pytest.approx((26 / 28 - chance) / (1 - chance))
+    low, high = result.agreement.cohen.lower, result.agreement.cohen.upper
     assert low is not None
     assert high is not None
     assert low < kappa < high
-    assert [(one.card.identity[5:], one.machine, one.people) for one in found.cards[:4]] == [
+    assert [(card.card.identity[5:], card.machine, card.people) for card in result.cards[:4]] == [
         ("p2b", no, yes), ("p3b", yes, no), ("p1a", unsure, yes), ("p4a", yes, unsure)
     ]  # fmt: skip
-    assert {one.reason for one in found.cards} == {"As the card says."}
-    assert [(name, one.raw.n) for name, one in found.people] == [("Ani", 28)]
+    assert {card.reason for card in result.cards} == {"As the card says."}
+    assert [(name, card.raw.n) for name, card in result.people] == [("Ani", 28)]
 
 
 def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
@@ -179,13 +179,16 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     report = reports.report(session, study, run_id, rule)
     file = exports.export(session, study, run_id, rule, "long-csv")
     compared = comparisons.report(
-        session, study, [one.run.id for one in chosen_runs.candidates(session, study)], rule
+        session,
+        study,
+        [candidate.run.id for candidate in chosen_runs.candidates(session, study)],
+        rule,
     )
 
     assert rule.name == report.rule == "machine Mesin"
     with pytest.raises(MachineNotPacked):
         packs.pack(session, study, None, rule)
-    assert "machine Mesin" in {one.name for one in reports.rules(session, study)}
+    assert "machine Mesin" in {candidate.name for candidate in reports.rules(session, study)}
     assert [row.verdicts[0] for row in report.rows][:2] == [Relevance.UNSURE, Relevance.RELEVANT]
     assert b"Mesin (mesin)" in file.data
     assert list(compared.raters) == [("Mesin (mesin)", N)]

@@ -80,8 +80,8 @@ def said(session: Session, judge: MachineJudge) -> dict[int, str | None]:
 
 
 def calls(session: Session, judge: MachineJudge) -> list[MachineCall]:
-    wanted = select(MachineCall).where(MachineCall.rater_id == judge.rater_id)
-    return list(session.scalars(wanted.order_by(MachineCall.judged_item_id)))
+    expected = select(MachineCall).where(MachineCall.rater_id == judge.rater_id)
+    return list(session.scalars(expected.order_by(MachineCall.judged_item_id)))
 
 
 @pytest.fixture(name="bot")
@@ -119,21 +119,23 @@ def test_no_request_names_run_method_or_llm(
     """All bytes that left for the endpoint, headers too; a control finds the words elsewhere."""
     worked(session, judge, machines.endpoint(bot))
 
-    sent = json.dumps([bot.asked, bot.headers]).casefold()
+    body = json.dumps([bot.asked, bot.headers]).casefold()
     for run in runs.in_order(session, study):
         assert run.search_method == METHOD
-        assert run.id not in sent
+        assert run.id not in body
     for secret in (METHOD, LLM, "hybrid", "gpt"):
-        assert secret not in sent
-    assert "rumah di johor?" in sent
-    assert "relevan bila lokasinya cocok." in sent
-    assert "medan johor" in sent
-    assert {(one["model"], one["temperature"]) for one in bot.asked} == {(machines.MODEL, 0.0)}
+        assert secret not in body
+    assert "rumah di johor?" in body
+    assert "relevan bila lokasinya cocok." in body
+    assert "medan johor" in body
+    assert {(question["model"], question["temperature"]) for question in bot.asked} == {
+        (machines.MODEL, 0.0)
+    }
     # a question that depends on its conversation comes with its own run's earlier turns
-    prompts = [one["messages"][0]["content"] for one in bot.asked]
+    prompts = [question["messages"][0]["content"] for question in bot.asked]
     followed = [prompt for prompt in prompts if "Ada pilihan lain?" in prompt]
     answers = ("Answer 1: ['a', 'b']", "Answer 1: ['a', 'e']", "Ada pilihan lain?")
-    assert [sum(told in prompt for prompt in followed) for told in answers] == [2, 1, 3]
+    assert [sum(answer in prompt for prompt in followed) for answer in answers] == [2, 1, 3]
     others = [prompt for prompt in prompts if prompt not in followed]
     assert all("Earlier in this conversation:\n(none)" in prompt for prompt in others)
 
@@ -155,9 +157,9 @@ def test_what_failed_is_asked_again_the_next_time_and_what_was_judged_is_not(
     assert (first.state, second.state, second.judged_items) == ("finished", "finished", 2)
     assert len(said(session, judge)) == CARDS
     assert [call.attempt for call in calls(session, judge) if call.attempt > 1] == [2, 2]
-    found = progress.work(session, judge, NOW)
-    assert [one.line.failed for one in found.earlier] == [0, 2]  # as when each ended
-    assert found.n_failed == 0
+    result = progress.work(session, judge, NOW)
+    assert [one.line.failed for one in result.earlier] == [0, 2]  # as when each ended
+    assert result.n_failed == 0
     with pytest.raises(NothingToJudge):
         sessions.start(session, judge, at, Terms(), NOW)
 
@@ -196,12 +198,12 @@ def test_an_answer_in_a_code_fence_is_judged_and_counted(session: Session, study
         judge = made(session, study, at)
         ended = worked(session, judge, at, Terms(most_calls=2))
 
-    found = progress.work(session, judge, NOW)
-    (reason,) = [one.reason for one in calls(session, judge) if one.error_code == "code_fence"]
+    result = progress.work(session, judge, NOW)
+    (reason,) = [call.reason for call in calls(session, judge) if call.error_code == "code_fence"]
     assert (reason[:3], len(reason) <= 500, ended.uncounted) == ("ab ", True, 1)
     assert ended.completion_tokens == 60 + 20  # one is estimated, one stated
     assert sorted(filter(None, said(session, judge).values())) == ["0", "1"]
-    assert (found.judged, found.n_fenced, found.n_failed) == (2, 1, 0)
+    assert (result.judged, result.n_fenced, result.n_failed) == (2, 1, 0)
 
 
 def test_a_stopped_session_keeps_what_was_on_its_way(
@@ -233,14 +235,14 @@ def test_a_call_whose_caller_died_is_made_again_and_counted(
     assert work.claim(session, soon) is Idle.RETRY
     assert sessions.state_of(session, begun, soon) == SessionState.RUNNING
     assert sessions.state_of(session, begun, later + timedelta(1)) == SessionState.INTERRUPTED
-    seen = []
+    visited = []
     while isinstance(call := work.claim(session, later), JudgeCall):
-        seen.append(call.lease.key)
+        visited.append(call.lease.key)
         work.keep(session, call, work.ask(call), later)
     work.keep(session, died, work.ask(died), later)  # the caller that was thought dead comes back
 
-    assert len(seen) == len(set(seen)) == CARDS
-    assert died.lease.key in seen
+    assert len(visited) == len(set(visited)) == CARDS
+    assert died.lease.key in visited
     assert begun.state == SessionState.FINISHED
     assert begun.calls == CARDS + 2
     events = select(func.count()).where(Event.rater_id == judge.rater_id)
@@ -393,10 +395,10 @@ def test_the_estimate_is_a_quarter_of_the_characters_until_five_answers_tell_mor
     worked(session, judge, at, Terms(most_calls=5))
     after = prompts.estimate(session, judge)
 
-    sent = sum(len(one["messages"][0]["content"]) for one in bot.asked)
+    body = sum(len(question["messages"][0]["content"]) for question in bot.asked)
     assert (before.n_cards, before.completion_tokens, before.measured) == (CARDS, 6 * 60, 0)
-    assert before.prompt_tokens == -(-(sent + len(after.example)) // 4)
+    assert before.prompt_tokens == -(-(body + len(after.example)) // 4)
     assert (after.n_cards, after.completion_tokens, after.measured) == (1, 20, 5)
-    assert after.prompt_tokens == -(-len(after.example) * 5 * 300 // sent)
+    assert after.prompt_tokens == -(-len(after.example) * 5 * 300 // body)
     assert prompts.cost(1_000_000, 100_000, 0.15, 0.6) == pytest.approx(0.21)
     assert prompts.cost(1, 1, None, 0.6) is None

@@ -44,8 +44,8 @@ def test_a_prompt_names_every_grade_with_its_meaning_and_the_answers(
     prompts.check(prompt)
     assert [prompt.count(f"{{{place}}}") for place in prompts.PLACES] == [1, 1, 1]
     assert prompt.count("{grades}") == 1  # what the guidelines say is no place
-    for said in prompts.answers(scale):
-        assert f'"{said}"' in prompt
+    for answer in prompts.answers(scale):
+        assert f'"{answer}"' in prompt
     for word in scale.words:
         assert word in prompt
 
@@ -94,22 +94,22 @@ def test_a_machine_that_grades_documents_stands_beside_people_with_weighted_kapp
         prompt = judges.usual_prompt(study)
         judge = machines.made(session, study, at, prompt=prompt)
         worked(session, judge, at)
-    found = judges.beside_people(session, study, judge)
+    result = judges.beside_people(session, study, judge)
 
-    assert sum(found.table.values()) == 30
-    assert found.table["unsure", "2"] == 1
+    assert sum(result.table.values()) == 30
+    assert result.table["unsure", "2"] == 1
     own = [(int(machine_says(doc)), grade) for doc, grade in GRADES.items() if doc != "d30"]
     machine, human = zip(*own, strict=True)
-    assert found.n == 29
+    assert result.n == 29
     for coefficient, weights in (
-        (found.agreement.cohen, None),
-        (found.agreement.linear, "linear"),
-        (found.agreement.quadratic, "quadratic"),
+        (result.agreement.cohen, None),
+        (result.agreement.linear, "linear"),
+        (result.agreement.quadratic, "quadratic"),
     ):
         assert coefficient is not None
         kappa = cohen_kappa_score(machine, human, weights=weights)
         assert coefficient.value == pytest.approx(kappa, abs=1e-12)
-    assert {one.is_apart for one in found.cards} == {True, False}
+    assert {card.is_apart for card in result.cards} == {True, False}
     judges.release(session, judge, NOW)
     assert judge.released_at is not None
     stored = select(Judgment.verdict).where(Judgment.rater_id == judge.rater_id)

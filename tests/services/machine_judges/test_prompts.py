@@ -97,8 +97,8 @@ def test_every_answer_is_a_verdict_or_a_named_failure(answer: str) -> None:
     if isinstance(said, str):
         assert said in EXPLANATIONS
         return
-    stated = json.loads(answer)
-    assert VERDICTS[stated["verdict"]] == said.verdict
+    decoded = json.loads(answer)
+    assert VERDICTS[decoded["verdict"]] == said.verdict
     assert 0 < len(said.reason) <= LONGEST_REASON
 
 

@@ -48,9 +48,9 @@ def entries(session: Session, reader: Rater, wanted: EventFilters = ALL) -> list
 
 def latest(session: Session, reader: Rater) -> Event:
     session.flush()
-    found = history.history(session, reader, ALL).latest
-    assert found is not None
-    return found.event
+    result = history.history(session, reader, ALL).latest
+    assert result is not None
+    return result.event
 
 
 def test_an_entry_tells_old_new_and_standing(session: Session, rater: Rater, run_id: str) -> None:
@@ -87,12 +87,14 @@ def test_what_was_said_before_and_sent_after_is_overtaken(
 ) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, laptop)
     events.judge(session, rater, run_id, 1, 1, NO, phone)
-    found = {one.event.event_id: (one.stands, one.overtaken) for one in entries(session, rater)}
-    assert found == {"new": (True, False), "old": (False, True)}
+    result = {
+        entry.event.event_id: (entry.stands, entry.overtaken) for entry in entries(session, rater)
+    }
+    assert result == {"new": (True, False), "old": (False, True)}
 
     later = click("later", minute=10, device="phone", sequence=3, client_minute=10)
     events.judge(session, rater, run_id, 1, 1, YES, later)
-    assert [one.stands for one in entries(session, rater)] == [True, False, False]
+    assert [entry.stands for entry in entries(session, rater)] == [True, False, False]
 
 
 def test_raters_see_only_themselves(
@@ -101,8 +103,8 @@ def test_raters_see_only_themselves(
     events.judge(session, rater, run_id, 1, 1, YES, click("mine"))
     events.judge(session, budi, run_id, 1, 1, NO, click("his"))
 
-    assert [one.event.event_id for one in entries(session, rater)] == ["his", "mine"]
-    assert [one.event.event_id for one in entries(session, budi)] == ["his"]
+    assert [entry.event.event_id for entry in entries(session, rater)] == ["his", "mine"]
+    assert [entry.event.event_id for entry in entries(session, budi)] == ["his"]
     assert entries(session, budi, EventFilters(rater=rater.id)) == []
     assert history.history(session, budi, ALL).raters == []
     assert len(history.history(session, rater, ALL).raters) == 2
@@ -112,14 +114,14 @@ def test_raters_see_only_themselves(
 
 def test_the_list_can_be_narrowed(session: Session, rater: Rater, budi: Rater, run_id: str) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("card"))
-    said = AnswerRating(quality=3, notes="good")
-    events.rate(session, budi, run_id, 1, said, click("answer"))
+    rating = AnswerRating(quality=3, notes="good")
+    events.rate(session, budi, run_id, 1, rating, click("answer"))
     empty = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     events.rate(session, rater, run_id, 2, empty, click("empty"))
     second, name = history.history(session, rater, ALL).questions[1]
 
     def ids(**wanted: object) -> list[str]:
-        return [one.event.event_id for one in entries(session, rater, replace(ALL, **wanted))]
+        return [entry.event.event_id for entry in entries(session, rater, replace(ALL, **wanted))]
 
     assert ids(rater=budi.id) == ["answer", "answer"]
     assert ids(question=second) == ["empty"]
@@ -137,13 +139,13 @@ def test_pages_go_back_in_time_without_a_gap(
         verdict = YES if number % 2 else NO
         events.judge(session, rater, run_id, 1, 1, verdict, click(f"e{number}", minute=number))
     session.flush()
-    seen, before = [], None
+    visited, before = [], None
     for _ in range(3):
         page = history.history(session, rater, EventFilters(before=before))
-        seen.append([one.event.event_id for one in page.entries])
+        visited.append([entry.event.event_id for entry in page.entries])
         before = page.older
 
-    assert seen == [["e4", "e3"], ["e2", "e1"], ["e0"]]
+    assert visited == [["e4", "e3"], ["e2", "e1"], ["e0"]]
     assert (before, page.total) == (None, 5)
 
 
@@ -193,17 +195,17 @@ def test_blind_entries_name_no_run(
         tasks.judge(session, budi, task.id, shown.key, YES, click(f"c{number}"))
     (answer,) = pages.blind_page(session, budi, task.id).answers
     tasks.rate(session, budi, task.id, answer.key, AnswerRating(quality=4), click("q"))
-    (found,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
+    (result,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
 
-    assert (found.letter, found.query, found.event.new) == ("A", None, "4")
+    assert (result.letter, result.query, result.event.new) == ("A", None, "4")
     assert run_id.encode() not in history.as_csv(session, budi)
     assert answers_in_log(session, budi) == ["A"]
     owner = session.scalars(select(Rater).where(Rater.is_owner)).one()
     assert answers_in_log(session, owner) == [str(session.scalars(select(Query.id)).first())]
     study.blind = False
-    (seen,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
-    assert seen.query is not None
-    assert seen.query.run_id == run_id
+    (visited,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
+    assert visited.query is not None
+    assert visited.query.run_id == run_id
 
 
 def test_a_hidden_repeat_looks_plain_to_its_rater(
@@ -213,15 +215,15 @@ def test_a_hidden_repeat_looks_plain_to_its_rater(
         made = {"rater_id": budi.id, "event_id": f"r{number}", "field": field, "new": "1"}
         session.add(Event(**made, cause="click", device="", sequence=1, received_at=NOW))
 
-    seen = [ChangeKind.REPEAT_QUALITY, ChangeKind.REPEAT]
+    visited = [ChangeKind.REPEAT_QUALITY, ChangeKind.REPEAT]
     plain = [ChangeKind.QUALITY, ChangeKind.VERDICT]
-    assert [one.change for one in entries(session, rater)] == seen
-    assert [one.change for one in entries(session, budi)] == plain
-    (found,) = entries(session, budi, EventFilters(change=ChangeKind.VERDICT))
-    assert found.change is ChangeKind.VERDICT
+    assert [entry.change for entry in entries(session, rater)] == visited
+    assert [entry.change for entry in entries(session, budi)] == plain
+    (result,) = entries(session, budi, EventFilters(change=ChangeKind.VERDICT))
+    assert result.change is ChangeKind.VERDICT
     assert entries(session, rater, EventFilters(change=ChangeKind.VERDICT)) == []
-    assert not [one for one in history.history(session, budi, ALL).changes if "repeat" in one]
-    assert set(seen) < set(history.history(session, rater, ALL).changes)
+    assert not [entry for entry in history.history(session, budi, ALL).changes if "repeat" in entry]
+    assert set(visited) < set(history.history(session, rater, ALL).changes)
 
 
 def test_events_outlive_their_run(
@@ -230,9 +232,9 @@ def test_events_outlive_their_run(
     events.rate(session, rater, run_id, 1, AnswerRating(quality=2), click("q"))
     session.flush()
     runs.delete_run(session, study, run_id, NOW)
-    (found,) = entries(session, rater)
+    (result,) = entries(session, rater)
 
-    assert (found.event.new, found.question, found.stands) == ("2", None, False)
+    assert (result.event.new, result.question, result.stands) == ("2", None, False)
     assert history.history(session, rater, ALL).latest is None
 
 

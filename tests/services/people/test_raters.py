@@ -55,16 +55,16 @@ def _ani(session: Session, study: Study, run_id: str) -> Rater:
 
 
 def rows(session: Session, table: type, rater_id: int) -> int:
-    found = select(func.count()).where(table.rater_id == rater_id)  # type: ignore[attr-defined]
-    return session.scalar(found) or 0
+    result = select(func.count()).where(table.rater_id == rater_id)  # type: ignore[attr-defined]
+    return session.scalar(result) or 0
 
 
 def logged(session: Session, action: str) -> list[tuple[str, str | None, str | None]]:
     session.flush()
-    found = session.execute(
+    result = session.execute(
         select(LogEntry.subject, LogEntry.old, LogEntry.new).where(LogEntry.action == action)
     )
-    return [(subject, old, new) for subject, old, new in found]
+    return [(subject, old, new) for subject, old, new in result]
 
 
 def test_a_list_has_progress(session: Session, study: Study, rater: Rater, ani: Rater) -> None:
@@ -143,8 +143,8 @@ def test_deleting_leaves_a_count_and_nothing_else(
     card_key = tasks.key(task, tasks.cards(session, task)[0].id)
     tasks.judge(session, ani, task.id, card_key, YES, click("t1"))
     events.undo(session, ani, run_id, click("u1"))
-    thing = session.scalars(select(JudgedItem.id).limit(1)).one()
-    session.add(Adjudication(judged_item_id=thing, verdict="1", reason="", rater_id=ani.id, at=NOW))
+    item = session.scalars(select(JudgedItem.id).limit(1)).one()
+    session.add(Adjudication(judged_item_id=item, verdict="1", reason="", rater_id=ani.id, at=NOW))
     raters.make(session, ani, NOW)
     raters.rename(session, ani, "Ani S.", NOW)
     session.flush()
@@ -185,11 +185,11 @@ def test_the_owner_is_neither_removed_nor_invited(
 
 
 def test_raters_and_links_of_another_study_are_not_found(session: Session, study: Study) -> None:
-    other = Study(name="Other", created_at=NOW)
-    session.add(other)
+    second_study = Study(name="Other", created_at=NOW)
+    session.add(second_study)
     session.flush()
-    token = raters.invite(session, other, "Ani", NOW).token
-    row = raters.accept(session, other, token, NOW)
+    token = raters.invite(session, second_study, "Ani", NOW).token
+    row = raters.accept(session, second_study, token, NOW)
 
     with pytest.raises(UnknownRater):
         raters.find(session, study, row.rater_id)
@@ -226,11 +226,11 @@ def test_a_link_lets_its_rater_in_until_it_expires(session: Session, study: Stud
 
 def test_the_list_and_the_removal_count_the_same_judgments(demo_session: Session) -> None:
     study = study_of(demo_session)
-    counted = {line.id: line.judgments for line in raters.lines(demo_session, study)}
+    counts = {line.id: line.judgments for line in raters.lines(demo_session, study)}
     costs = {
         rater_id: raters.removal_cost(demo_session, raters.find(demo_session, study, rater_id))
-        for rater_id in counted
+        for rater_id in counts
     }
 
-    assert counted == {rater_id: cost["judgments"] for rater_id, cost in costs.items()}
-    assert sum(counted.values()) > 0
+    assert counts == {rater_id: cost["judgments"] for rater_id, cost in costs.items()}
+    assert sum(counts.values()) > 0

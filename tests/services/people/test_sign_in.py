@@ -146,8 +146,8 @@ def knock(session: Session, study: Study, times: int, source: str = "a", minute:
 
 
 def test_after_five_failures_one_source_waits(session: Session, study: Study) -> None:
-    other = Study(name="Other", created_at=NOW)
-    session.add(other)
+    second_study = Study(name="Other", created_at=NOW)
+    session.add(second_study)
     session.flush()
     knock(session, study, 4)
     sign_in.forgive(session, study, "a")
@@ -158,7 +158,7 @@ def test_after_five_failures_one_source_waits(session: Session, study: Study) ->
     for number in range(100):
         knock(session, study, 5, f"10.0.0.{number}")
     knock(session, study, 5, "10.0.1.1")
-    knock(session, other, 5)
+    knock(session, second_study, 5)
     knock(session, study, 5, minute=15)
     knock(session, study, 1, "b", minute=80)
     assert session.scalar(select(func.count()).select_from(Attempt)) == 1  # old ones are cleared

@@ -65,9 +65,9 @@ def agreed(
     """Return the participant who agreed by a link."""
     study = session.get_one(Study, link.study_id)
     carried = came_in(session, link, pseudonym, token)
-    found = participants.recognise(session, study, carried, NOW)
-    assert found is not None
-    return found
+    result = participants.recognise(session, study, carried, NOW)
+    assert result is not None
+    return result
 
 
 def asked(

@@ -83,9 +83,9 @@ def test_a_new_conversation_forgets_the_earlier(session: Session, melati: Partic
 
     assert anew.message.session_id != call.message.session_id
     assert anew.message.earlier == ()
-    found = own_questions.lines(session, melati, NOW)
-    assert [line.question.context_dependent for line in found] == [False, True, False]
-    assert [line.row.conversation for line in found] == [1, 1, 2]
+    result = own_questions.lines(session, melati, NOW)
+    assert [line.question.context_dependent for line in result] == [False, True, False]
+    assert [line.row.conversation for line in result] == [1, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -173,11 +173,11 @@ def test_it_opens_only_with_a_chatbot(session: Session, study: Study) -> None:
 def test_the_chatbot_is_the_one_that_is_set(session: Session, study: Study) -> None:
     user_studies.set_settings(session, study, replace(SETTINGS, answer_seconds=7, tries=4), NOW)
 
-    found = user_studies.chatbot(user_studies.settings(user_studies.find(session, study)))
-    assert isinstance(found, Chatbot)
-    assert found.address == "http://127.0.0.1:9/chat"
-    assert found.mapping is CONTRACT
-    assert (found.patience.seconds, found.patience.tries) == (7, 4)
+    result = user_studies.chatbot(user_studies.settings(user_studies.find(session, study)))
+    assert isinstance(result, Chatbot)
+    assert result.address == "http://127.0.0.1:9/chat"
+    assert result.mapping is CONTRACT
+    assert (result.patience.seconds, result.patience.tries) == (7, 4)
 
 
 @pytest.mark.parametrize(
@@ -204,5 +204,5 @@ def test_a_chatbot_that_cannot_be_asked_or_would_store_a_key_is_refused(
 def test_a_header_may_name_the_variable_that_holds_its_key() -> None:
     named = OWN % '"Authorization": "Bearer {env:BOT_KEY}", "Accept-Language": "id"'
 
-    found = user_studies.chatbot(replace(SETTINGS, api="mapping", mapping=named))
-    assert found.mapping.headers["Authorization"] == "Bearer {env:BOT_KEY}"
+    result = user_studies.chatbot(replace(SETTINGS, api="mapping", mapping=named))
+    assert result.mapping.headers["Authorization"] == "Bearer {env:BOT_KEY}"

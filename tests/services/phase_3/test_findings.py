@@ -50,8 +50,8 @@ def rated(
     name = f"{participant.id}-{position}"
     for rank, verdict in enumerate(verdicts_given, start=1):
         events.judge(session, *place(participant), position, rank, verdict, click(f"{name}-{rank}"))
-    said = AnswerRating(quality=quality, notes=notes, empty_outcome=KEEP)
-    events.rate(session, *place(participant), position, said, click(name))
+    rating = AnswerRating(quality=quality, notes=notes, empty_outcome=KEEP)
+    events.rate(session, *place(participant), position, rating, click(name))
     own_questions.close(session, participant, position, NOW)
     return position
 
@@ -99,15 +99,15 @@ def test_everybody_is_shown_where_they_stand(session: Session, study: Study) -> 
     report = found(session, study)
 
     melati, kenari, jalak, merak = report.people
-    assert [one.pseudonym for one in report.people] == ["Melati", "Kenari", "Jalak", "Merak"]
-    assert [one.stage for one in report.people] == [
+    assert [person.pseudonym for person in report.people] == ["Melati", "Kenari", "Jalak", "Merak"]
+    assert [person.stage for person in report.people] == [
         ParticipantStage.FINISHED,
         ParticipantStage.ASKING,
         ParticipantStage.INVITED,
         ParticipantStage.AGREED,
     ]
-    assert [len(one.answers) for one in report.people] == [2, 1, 0, 0]
-    assert [sum(a.is_rated for a in one.answers) for one in report.people] == [2, 1, 0, 0]
+    assert [len(person.answers) for person in report.people] == [2, 1, 0, 0]
+    assert [sum(a.is_rated for a in person.answers) for person in report.people] == [2, 1, 0, 0]
     # 5 to each praise and 1 to each complaint: 2.5 x (5 x 4 + 5 x 4) = 100.
     assert melati.usability_score == 100.0
     assert kenari.usability_score is None
@@ -122,8 +122,8 @@ def test_participants_count_cannot_tell_as_the_study_does(session: Session, stud
     rated(session, melati, YES, Relevance.UNSURE)
     assert found(session, study).figures["mean_overall_precision"].value == 0.5
 
-    wanted = replace(studies.switches(study), cannot_tell="left_out")
-    studies.set_switches(session, study, wanted, NOW)
+    expected = replace(studies.switches(study), cannot_tell="left_out")
+    studies.set_switches(session, study, expected, NOW)
     rated(session, taking_part(session, study, "Kenari"), YES, Relevance.UNSURE)
 
     report = found(session, study)
@@ -201,8 +201,8 @@ def test_failed_and_unreadable_answers_ask_for_no_rating(session: Session, study
     assert person.n_rated == 1
     assert (report.totals.n_failed, report.totals.n_unreadable) == (1, 1)
     with speaking("en"):
-        counted = summary.counts(report)
-    assert counted == "1 participant · 3 questions · 1 failed call · 1 unreadable answer"
+        counts = summary.counts(report)
+    assert counts == "1 participant · 3 questions · 1 failed call · 1 unreadable answer"
     answers = summary.sheet(report, "answers")
     assert [row[answers.columns.index("rated")] for row in answers.rows] == [1, None, None]
     # Quality over the one rated answer; success over it and the failed call.
@@ -289,9 +289,9 @@ def test_all_rows_go_and_a_count_stays(
     assert after == before
     assert session.get_one(UserStudy, study.id).withdrawn == 1
     report = findings.report(session, study, NOW)
-    assert [one.pseudonym for one in report.people] == ["Melati"]
+    assert [person.pseudonym for person in report.people] == ["Melati"]
     assert (report.withdrawn, report.n_questions) == (1, 1)
-    said = str([(one.subject, one.old, one.new) for one in only(session, LogEntry)])
+    said = str([(person.subject, person.old, person.new) for person in only(session, LogEntry)])
     assert not [word for word in ("Kenari", "speed", "area", SECRET) if word in said]
     assert taking_part(session, study, "Kenari").number == 3  # no number is given again
 

@@ -34,11 +34,11 @@ def _link(session: Session, study: Study) -> ParticipantLink:
     opened(session, study)
     made = participants.make_link(session, study, NOW, days=1)
     assert made.token not in str([vars(entry) for entry in only(session, LogEntry)])
-    found = participants.accept(session, study, made.token, NOW)
-    assert found.token_hash == sha256(made.token.encode()).hexdigest()
+    result = participants.accept(session, study, made.token, NOW)
+    assert result.token_hash == sha256(made.token.encode()).hexdigest()
     with pytest.raises(NoWayIn):
         participants.accept(session, study, made.token, NOW + DAY)
-    return found
+    return result
 
 
 def said_in_log(session: Session) -> str:

@@ -55,7 +55,7 @@ def _drawn(session: Session, study: Study, rater: Rater, run_id: str) -> tuple[i
 
 
 def sampled(questions: list[Question], seed: int) -> set[int]:
-    return set(random_order([one.position for one in questions], seed)[:3])
+    return set(random_order([question.position for question in questions], seed)[:3])
 
 
 def rate(session: Session, rater: Rater, run_id: str, query_id: int, verdict: object = YES) -> None:
@@ -128,8 +128,8 @@ def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
     part = exported(session, study, run_id, "csv")[0].encode()
 
     for data in (whole, part):
-        found = rated_imports.compare(session, study, "rated.csv", data, [run_id])
-        assert found.run_id == run_id
+        comparison = rated_imports.compare(session, study, "rated.csv", data, [run_id])
+        assert comparison.run_id == run_id
         assert (
             rated_imports.examine(session, study, csv_ratings.read("rated.csv", data), None).run_id
             == run_id
@@ -187,34 +187,34 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     assert (shares.progress(session, rater).finished, page.progress.turns_left) == (0, 3)
     following = tasks.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
     assert following is not None
-    asked = session.get_one(Task, following).question.position
-    assert asked in sampled(whole.questions, seed)
+    position = session.get_one(Task, following).question.position
+    assert position in sampled(whole.questions, seed)
 
 
 def test_agreement_and_the_standing_of_a_study_are_of_the_sample(
     session: Session, study: Study, rater: Rater, run_id: str, drawn: tuple[int, ...]
 ) -> None:
-    other = studies.add_rater(session, study, "Siti", NOW)
+    second_rater = studies.add_rater(session, study, "Siti", NOW)
     for number in (*drawn, 1):
         rate(session, rater, run_id, number)
-        rate(session, other, run_id, number, UNSURE if number == 2 else YES)
+        rate(session, second_rater, run_id, number, UNSURE if number == 2 else YES)
 
     for kind in (ItemKind.CARDS, ItemKind.QUALITY):
-        assert len(agreement.items(session, study, kind, [rater, other])) == 3
+        assert len(agreement.items(session, study, kind, [rater, second_rater])) == 3
     questions, saving = progress.question_progress(session, study), progress.saving(session, study)
-    assert [one.position for one in questions] == [*drawn]
+    assert [question.position for question in questions] == [*drawn]
     assert (saving.cards, saving.distinct) == (3, 3)
-    assert {one.progress.of for one in progress.progress_of_raters(session, study)} == {3}
+    assert {question.progress.of for question in progress.progress_of_raters(session, study)} == {3}
     assert session.scalars(select(Question.position)).all() != [*drawn]
 
 
 def test_a_file_for_rating_without_a_server_has_sampled_questions_only(
     session: Session, study: Study, run_id: str, drawn: tuple[int, ...]
 ) -> None:
-    found = offline.offline_run(session, study, run_id)
+    result = offline.offline_run(session, study, run_id)
 
-    assert [one.query_id for one in found.questions] == [*drawn]
-    assert found.unasked == (1, 3, 5)
-    *_, last = found.questions
+    assert [question.query_id for question in result.questions] == [*drawn]
+    assert result.unasked == (1, 3, 5)
+    *_, last = result.questions
     # It depends on question 5, which is not asked: its rater reads that all the same.
     assert [(turn.query_id, turn.response) for turn in last.turns] == [(5, "Answer 5: ['a5']")]

@@ -28,7 +28,7 @@ SIZE = 12
 @pytest.fixture(name="runs")
 def _runs(session: Session, study: Study) -> Mapping[str, str]:
     """Two runs of 12 questions with a card each; every third question is of category "b"."""
-    found = {}
+    result = {}
     for method in ("api", "hybrid"):
         queries = [
             query(
@@ -36,8 +36,8 @@ def _runs(session: Session, study: Study) -> Mapping[str, str]:
             )
             for n in range(1, SIZE + 1)
         ]
-        found[method] = stored(session, study, method, *queries)
-    return found
+        result[method] = stored(session, study, method, *queries)
+    return result
 
 
 @pytest.fixture(name="whole")
@@ -67,23 +67,23 @@ def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
     rule = samples.draw(session, rater, whole, 4, NOW, seed=7)
     drawn = positions(session, rule.id)
     judge(session, rater, runs, drawn[0])
-    found = samples.of_set(session, study, whole)
-    assert found is not None
-    assert (found.rated, found.drawn, found.figures) == (1, 4, ())
+    result = samples.of_set(session, study, whole)
+    assert result is not None
+    assert (result.rated, result.drawn, result.figures) == (1, 4, ())
 
     for position in drawn[1:]:
         judge(session, rater, runs, position)
 
-    found = samples.of_set(session, study, whole)
-    assert found is not None
-    assert found.rated == found.drawn
+    result = samples.of_set(session, study, whole)
+    assert result is not None
+    assert result.rated == result.drawn
     (apart,) = (
-        one.mean
-        for one in found.figures
-        if one.figure == "mean_precision_at_5" and len(one.runs) == 2
+        figure.mean
+        for figure in result.figures
+        if figure.figure == "mean_precision_at_5" and len(figure.runs) == 2
     )
     assert (apart.value, apart.values, apart.drawn, apart.of) == (1.0, 4, 4, SIZE)
-    assert (found.rule.seed, found.rule.beforehand) == (7, True)
+    assert (result.rule.seed, result.rule.beforehand) == (7, True)
 
 
 def test_a_sample_drawn_by_category_in_an_earlier_version_shows_values_without_intervals(
@@ -94,13 +94,13 @@ def test_a_sample_drawn_by_category_in_an_earlier_version_shows_values_without_i
     for position in positions(session, rule.id):
         judge(session, rater, runs, position)
 
-    found = samples.of_set(session, study, whole)
+    result = samples.of_set(session, study, whole)
 
-    assert found is not None
-    assert found.figures
-    assert {one.mean.interval.lower for one in found.figures} == {None}
+    assert result is not None
+    assert result.figures
+    assert {figure.mean.interval.lower for figure in result.figures} == {None}
     with speaking("en"):
-        assert len(sample_words.section(found).sentences) == 3  # why there is no interval
+        assert len(sample_words.section(result).sentences) == 3  # why there is no interval
 
 
 def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_intervals(
@@ -112,15 +112,17 @@ def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_interval
         judge(session, rater, runs, position)
     samples.end_rule(session, whole.id, LATER, RuleOutcome.RETIRED)
 
-    found = samples.of_set(session, study, whole)
+    result = samples.of_set(session, study, whole)
 
-    assert found is not None
+    assert result is not None
     assert len(unasked(session, study.id)) == SIZE - 4
-    assert (found.rated, found.drawn) == (3, 4)
-    (apart,) = (one.mean for one in found.figures if one.figure == "mrr" and len(one.runs) == 2)
+    assert (result.rated, result.drawn) == (3, 4)
+    (apart,) = (
+        figure.mean for figure in result.figures if figure.figure == "mrr" and len(figure.runs) == 2
+    )
     assert (apart.value, apart.interval.lower, apart.values, apart.of) == (1.0, None, 2, SIZE)
     with speaking("en"):
-        section = sample_words.section(found)
+        section = sample_words.section(result)
     assert len(section.sentences) == 3  # why there is no interval
     assert section.tables[0].rows
 
@@ -228,14 +230,14 @@ WISH = RatingPlanWish("mean_precision_at_5", 0.5)
 @pytest.fixture(name="three")
 def _three(session: Session, study: Study, rater: Rater) -> tuple[str, str, str]:
     said = {"api": (YES, NO, YES), "hybrid": (NO, NO, NO), "vector": (NO, YES, NO)}
-    found = []
+    result = []
     for method, verdicts in said.items():
         queries = [query(n, card(f"{method}{n}"), text=f"Question {n}") for n in (1, 2, 3)]
         run_id = stored(session, study, method, *queries)
         for n, verdict in enumerate(verdicts, 1):
             events.judge(session, rater, run_id, n, 1, verdict, click(f"{method}{n}"))
-        found.append(run_id)
-    return found[0], found[1], found[2]
+        result.append(run_id)
+    return result[0], result[1], result[2]
 
 
 def test_the_pair_that_varies_most_or_a_named_one_gives_the_deviation(
@@ -243,17 +245,17 @@ def test_the_pair_that_varies_most_or_a_named_one_gives_the_deviation(
 ) -> None:
     api, hybrid, _ = three
     (one,) = samples.question_sets(session, study)
-    found = samples.rating_plan(session, study, one, WISH)
+    result = samples.rating_plan(session, study, one, WISH)
     named = samples.rating_plan(session, study, one, WISH, pair=(hybrid, api))
 
     # api - vector: 1, -1, 1, from their mean 1/3: 2/3, -4/3, 2/3; sqrt(24/9 / 2).
-    assert found.mixed is not None
-    assert found.mixed.n == 3
-    assert found.mixed.lost == pytest.approx(1 / 3)
-    assert found.wish.demand.level == pytest.approx(0.05 / 3)  # of the phase's three pairs
-    assert found.deviation == pytest.approx((4 / 3) ** 0.5)
-    assert found.effort is not None
-    assert (found.has, found.effort.judged_items, found.effort.answers) == (3, 3.0, 3.0)
+    assert result.mixed is not None
+    assert result.mixed.n == 3
+    assert result.mixed.lost == pytest.approx(1 / 3)
+    assert result.wish.demand.level == pytest.approx(0.05 / 3)  # of the phase's three pairs
+    assert result.deviation == pytest.approx((4 / 3) ** 0.5)
+    assert result.effort is not None
+    assert (result.has, result.effort.judged_items, result.effort.answers) == (3, 3.0, 3.0)
     assert named.mixed is not None
     assert (named.mixed.lost, named.mixed.sizes) == (0, (1.0, 1.0))  # 1, 0, 1
     for pair in ((api, api), (api, "none")):

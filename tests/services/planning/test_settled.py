@@ -131,8 +131,8 @@ def test_each_grade_has_votes_of_its_own_where_the_majority_of_grades_counts(
     set_study(session, study, scale=Scale(3, 2), merging="majority")
     second = studies.add_rater(session, study, "Ani", NOW)
     for number, grades in enumerate((("2", "3"), ("3", "3"), ("2", "unsure")), 1):
-        for one, said in zip((rater, second), grades, strict=True):
-            judge(session, one, hybrid, number, 1, said)
+        for one, grade in zip((rater, second), grades, strict=True):
+            judge(session, one, hybrid, number, 1, grade)
 
     # The second and the third: nobody is left to turn them.
     assert found(session, study, Rule(MAJORITY)).judged == 2

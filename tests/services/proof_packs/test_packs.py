@@ -53,12 +53,12 @@ def test_a_pack_of_the_study_is_equal_to_what_its_verdicts_make_it(
     data = proof_packs.pack(session, study, None, chosen).data
     with speaking("id"):
         assert data == proof_packs.pack(session, study, None, chosen).data
-    found = verified(data)
+    verification = verified(data)
 
-    assert found.equal
-    assert set(found.runs) == set(run_ids)
-    assert found.rule == chosen.name
-    assert found.figures > 500
+    assert verification.equal
+    assert set(verification.runs) == set(run_ids)
+    assert verification.rule == chosen.name
+    assert verification.figures > 500
 
 
 def test_the_pack_of_one_run(session: Session, study: Study, run_ids: tuple[str, str]) -> None:
@@ -68,10 +68,8 @@ def test_the_pack_of_one_run(session: Session, study: Study, run_ids: tuple[str,
 
     assert verified(data).equal
     assert [name for name in files if first in name or "comparisons" in name] == []
-    things = {
-        row["property"] for row in csv.DictReader(io.StringIO(files["verdicts.csv"].decode()))
-    }
-    assert things == {"slug:b", "slug:h", "slug:d", "slug:f"}  # a, c, e were not shown there
+    items = {row["property"] for row in csv.DictReader(io.StringIO(files["verdicts.csv"].decode()))}
+    assert items == {"slug:b", "slug:h", "slug:d", "slug:f"}  # a, c, e were not shown there
     clicked = [event["event_id"] for event in json.loads(files["study/events.json"])]
     assert "e0-1" not in clicked  # on a
     assert {"slip", "undo"} <= set(clicked)  # on b, clicked in the other run
@@ -99,8 +97,8 @@ def test_the_manifest_and_exports(session: Session, study: Study, run_ids: tuple
         assert list(figures) == rules
         report = reports.report(session, study, run_id, MAJORITY)
         # Who has still to judge what does not follow from verdicts.
-        told = json.loads(json.dumps(metrics_json(report)))
-        assert figures["majority"] | {"state": told["state"]} == told
+        decoded = json.loads(json.dumps(metrics_json(report)))
+        assert figures["majority"] | {"state": decoded["state"]} == decoded
 
 
 def test_the_secret_is_not_packed(session: Session, study: Study, run_ids: tuple[str, str]) -> None:
@@ -152,11 +150,11 @@ def run_readme(folder: Path, data: bytes) -> subprocess.CompletedProcess[str]:
 def by_command(folder: Path, run: str) -> dict[tuple[str, str], float]:
     """The output of the README's command for a run: the value of each question and measure."""
     asked = f"runs/{run}/qrels.txt", f"runs/{run}/run.txt", "RR P@5"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "ir_measures", "--by_query", *asked],
         cwd=folder, capture_output=True, encoding="utf-8", check=True, timeout=120,
     )  # fmt: skip
-    cells = (line.split("\t") for line in done.stdout.splitlines())
+    cells = (line.split("\t") for line in process.stdout.splitlines())
     return {(query, measure): float(value) for query, measure, value in cells}
 
 
@@ -167,18 +165,18 @@ def test_ir_measures_agrees_with_cannot_tell(tmp_path: Path, database: Database)
         owner = studies.raters(session, study)[0]
         data = packs.pack(session, study, first, reports.of_rater(owner)).data
     folder = tmp_path / "pack"
-    done = run_readme(folder, data)
+    process = run_readme(folder, data)
     database.close()
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
 
     # Query 1 (no, yes, cannot tell) and 2 (yes, no, the first again): RR alone. Query 6: both.
-    assert done.stdout.split(" ", 1)[1].strip() == "equal: {'RR': 3, 'P@5': 1}"
+    assert process.stdout.split(" ", 1)[1].strip() == "equal: {'RR': 3, 'P@5': 1}"
     if sys.version_info >= (3, 14):
         pytest.skip("the command of ir-measures 0.4.3 needs Python 3.13 or older")
-    found = by_command(folder, first)
-    assert found["1", "RR"] == 0.5
-    assert found["2", "RR"] == 1
-    assert found["6", "P@5"] * 5 / 1 == 1
+    result = by_command(folder, first)
+    assert result["1", "RR"] == 0.5
+    assert result["2", "RR"] == 1
+    assert result["6", "P@5"] * 5 / 1 == 1
 
 
 def test_the_script_notices_a_pack_that_does_not_follow(tmp_path: Path, database: Database) -> None:
@@ -192,10 +190,10 @@ def test_the_script_notices_a_pack_that_does_not_follow(tmp_path: Path, database
         f"runs/{first}/qrels.txt",
         lambda qrels: qrels.replace(b"2 0 slug:d/1 1", b"2 0 slug:d/1 0"),
     )
-    done = run_readme(tmp_path / "pack", flip)
+    process = run_readme(tmp_path / "pack", flip)
 
-    assert done.returncode != 0
-    assert "AssertionError" in done.stderr
+    assert process.returncode != 0
+    assert "AssertionError" in process.stderr
 
 
 Change = Callable[[bytes], bytes]
@@ -257,9 +255,9 @@ D_OF_OWNER = b"Pemilik,1,2,,slug:d,1,1,,"
 def test_a_flipped_verdict_names_its_line(packed: tuple[bytes, str]) -> None:
     data, _ = packed
     flip = replaced(D_OF_OWNER, D_OF_OWNER[:-3] + b"0,,")
-    found = verified(changed(data, "verdicts.csv", flip)).differences
+    differences = verified(changed(data, "verdicts.csv", flip)).differences
 
-    (line,) = found
+    (line,) = differences
     number = members(data)["verdicts.csv"].decode().splitlines().index(D_OF_OWNER.decode()) + 1
     assert line == PackDifference(
         DifferenceKind.CELL, "verdicts.csv", (f"line {number}",), "Pemilik,1,2,,slug:d,1,0,,",
@@ -271,23 +269,27 @@ def test_a_flipped_row_moves_every_file_that_rests_on_it(packed: tuple[bytes, st
     data, run = packed
     tables = ("properties", "judged_things")
     items, judged_items = (json.loads(members(data)[f"study/{name}.json"]) for name in tables)
-    (listed,) = [one["id"] for one in items if one["identity"] == "slug:d"]
+    (listed,) = [item["id"] for item in items if item["identity"] == "slug:d"]
     (d,) = [
-        one["id"] for one in judged_items if (one["question_id"], one["property_id"]) == (2, listed)
+        item["id"]
+        for item in judged_items
+        if (item["question_id"], item["property_id"]) == (2, listed)
     ]
     stated = {"rater_id": 1, "judged_thing_id": d, "verdict": "1"}
-    found = verified(changed(data, "study/judgments.json", row(stated, verdict="0"))).differences
+    differences = verified(
+        changed(data, "study/judgments.json", row(stated, verdict="0"))
+    ).differences
     # Query 2 shows d, e, d: 2 of 3 relevant become 0 of 3, so every judged figure moves.
-    moved = headline(found, run)
+    moved = headline(differences, run)
     assert {
         ("majority", "mean_precision_at_5"), ("majority", "mrr"), ("majority", "success_rate"),
         ("rater Pemilik", "mean_precision_at_5"), ("adjudicated", "composite"),
     } <= moved  # fmt: skip
     assert not any(rule == "rater Budi, =B" for rule, _ in moved)
     for member in ("rated.csv", "raters.csv", "judgments.csv", "qrels.txt", "run.json"):
-        assert kinds(found, f"runs/{run}/{member}") == {DifferenceKind.CELL}, member
-    assert kinds(found, "comparisons/1.json") == {DifferenceKind.FIGURE}
-    assert kinds(found, f"runs/{run}/run.txt") == set()
+        assert kinds(differences, f"runs/{run}/{member}") == {DifferenceKind.CELL}, member
+    assert kinds(differences, "comparisons/1.json") == {DifferenceKind.FIGURE}
+    assert kinds(differences, f"runs/{run}/run.txt") == set()
 
 
 @pytest.mark.parametrize(
@@ -302,13 +304,15 @@ def test_a_flipped_row_moves_every_file_that_rests_on_it(packed: tuple[bytes, st
 def test_flipped_lines(packed: tuple[bytes, str], member: str, stated: bytes, other: bytes) -> None:
     data, run = packed
     name = f"runs/{run}/{member}"
-    found = verified(changed(data, name, replaced(stated, other)))
+    verification = verified(changed(data, name, replaced(stated, other)))
 
-    assert {(one.kind, one.file) for one in found.differences} == {(DifferenceKind.CELL, name)}
+    assert {(difference.kind, difference.file) for difference in verification.differences} == {
+        (DifferenceKind.CELL, name)
+    }
     if member == "run.json":
-        assert found.differences[0].place[-1] == "relevance"
+        assert verification.differences[0].place[-1] == "relevance"
     else:
-        own = [line for line in found.texts[name][2:] if line.startswith("+")]
+        own = [line for line in verification.texts[name][2:] if line.startswith("+")]
         assert [stated.decode().strip() in line for line in own] == [True]
 
 
@@ -341,11 +345,11 @@ def test_any_other_change_is_told_of_the_member_or_of_what_rests_on_it(
 ) -> None:
     data, run = packed
     name = name.replace("RUN", run)
-    found = verified(changed(data, name, change)).differences
+    differences = verified(changed(data, name, change)).differences
 
-    assert found
+    assert differences
     if kind is not None:
-        assert kind in kinds(found, name)
+        assert kind in kinds(differences, name)
 
 
 def test_every_leaf_of_every_document_counts(packed: tuple[bytes, str]) -> None:
@@ -365,13 +369,17 @@ def test_every_leaf_of_every_document_counts(packed: tuple[bytes, str]) -> None:
             if name != "manifest.json" or path[0] not in skipped:
                 _set(document, path, "\N{HANGUL SYLLABLE GA}")
         files[name] = json.dumps(document).encode()
-    found = verified(zipped(files))
+    verification = verified(zipped(files))
 
-    assert found.left_out == 0
+    assert verification.left_out == 0
     for name in names:
-        told = [one for one in found.differences if one.file == name and one.kind != "hash"]
-        wanted = [p for p in places[name] if name != "manifest.json" or p[0] not in skipped]
-        assert len(told) == len(wanted) > 20, name
+        told = [
+            difference
+            for difference in verification.differences
+            if difference.file == name and difference.kind != "hash"
+        ]
+        expected = [p for p in places[name] if name != "manifest.json" or p[0] not in skipped]
+        assert len(told) == len(expected) > 20, name
 
 
 def test_missing_and_unlisted_members_are_named_once(packed: tuple[bytes, str]) -> None:
@@ -381,10 +389,14 @@ def test_missing_and_unlisted_members_are_named_once(packed: tuple[bytes, str]) 
         *("study/queries.json", "planning/figures.json"),
     }
     files = {name: data for name, data in members(data).items() if name not in names}
-    found = verified(zipped({**files, "extra.txt": b"?"})).differences
+    differences = verified(zipped({**files, "extra.txt": b"?"})).differences
 
-    assert sorted(one.file for one in found if one.kind is DifferenceKind.MISSING) == sorted(names)
-    assert [one.file for one in found if one.kind is DifferenceKind.UNLISTED] == ["extra.txt"]
+    assert sorted(
+        difference.file for difference in differences if difference.kind is DifferenceKind.MISSING
+    ) == sorted(names)
+    assert [
+        difference.file for difference in differences if difference.kind is DifferenceKind.UNLISTED
+    ] == ["extra.txt"]
 
 
 def test_what_an_earlier_pack_lacks_means_its_default(packed: tuple[bytes, str]) -> None:
@@ -415,13 +427,13 @@ def test_any_flip_is_found(packed: tuple[bytes, str], draw: st.DataObject, mend_
     number, column = draw.draw(st.integers(1, len(rows) - 1)), rows[0].index("verdict")
     rows[number][column] = draw.draw(st.sampled_from(OTHERS[rows[number][column]]))
     flipped = csv_bytes(rows)
-    found = verified(
+    differences = verified(
         changed(data, "verdicts.csv", lambda _: flipped, mend_hash=mend_hash)
     ).differences
 
-    (told,) = [one for one in found if one.kind is DifferenceKind.CELL]
+    (told,) = [difference for difference in differences if difference.kind is DifferenceKind.CELL]
     assert told.place == (f"line {number + 1}",)
-    assert (DifferenceKind.HASH in {one.kind for one in found}) != mend_hash
+    assert (DifferenceKind.HASH in {difference.kind for difference in differences}) != mend_hash
 
 
 STATED = {
@@ -445,21 +457,33 @@ def test_no_row_names_another_that_is_not_there_or_a_value_that_is_none(
             continue
         of = table.__table__.columns
         refers = {
-            one.name: 10**6 if isinstance(one.type, Integer) else "x"
-            for one in of
-            if any(key.column.table.name in packs.NAMES for key in one.foreign_keys)
+            difference.name: 10**6 if isinstance(difference.type, Integer) else "x"
+            for difference in of
+            if any(key.column.table.name in packs.NAMES for key in difference.foreign_keys)
         }
-        few = {one.name: "x" for one in of if f"{table.__tablename__}.{one.name}" in STATED}
+        few = {
+            difference.name: "x"
+            for difference in of
+            if f"{table.__tablename__}.{difference.name}" in STATED
+        }
         for column, value in (refers | few).items():
             (packed_column,) = proof_files.to_pack({column: None})
-            first = next((one for one in rows if one[packed_column] is not None), rows[0])
+            first = next(
+                (difference for difference in rows if difference[packed_column] is not None),
+                rows[0],
+            )
             change = row(first, **{packed_column: value})
-            found = verified(changed(data, name, change)).differences
-            assert [(one.kind, one.file) for one in found] == [(DifferenceKind.UNREADABLE, name)], (
+            differences = verified(changed(data, name, change)).differences
+            assert [(difference.kind, difference.file) for difference in differences] == [
+                (DifferenceKind.UNREADABLE, name)
+            ], (
                 name,
                 column,
             )
-            assert str(found[0].packed).startswith(f"{rows.index(first) + 1}: "), (name, column)
+            assert str(differences[0].packed).startswith(f"{rows.index(first) + 1}: "), (
+                name,
+                column,
+            )
 
 
 def test_packs_state_no_number_that_nothing_refers_to(packed: tuple[bytes, str]) -> None:

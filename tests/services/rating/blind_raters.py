@@ -52,16 +52,16 @@ class Robot:
 
     def rate(self, page: BlindPage, relevance: Relevance = YES, quality: int = 4) -> None:
         session, rater, task = self.session, self.rater, page.task_id
-        for shown in page.cards:
-            if shown.relevance is None:
-                tasks.judge(session, rater, task, shown.key, relevance, self.click())
+        for card in page.cards:
+            if card.relevance is None:
+                tasks.judge(session, rater, task, card.key, relevance, self.click())
         if page.asks_emptiness and page.empty_outcome is None:
-            said = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-            tasks.rate(session, rater, task, None, said, self.click())
-        said = AnswerRating(quality=quality)
+            rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+            tasks.rate(session, rater, task, None, rating, self.click())
+        rating = AnswerRating(quality=quality)
         for answer in pages.blind_page(session, rater, task).answers:
             if answer.quality is None:
-                tasks.rate(session, rater, task, answer.key, said, self.click())
+                tasks.rate(session, rater, task, answer.key, rating, self.click())
 
     def click(self) -> Click:
         self.clicks += 1

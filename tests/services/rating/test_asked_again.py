@@ -49,8 +49,8 @@ def counts(found: Blindness) -> tuple[int, ...]:
 
 
 def work(session: Session, rater: Rater) -> tuple[int, ...]:
-    found = shares.progress(session, rater)
-    return found.finished, found.of, found.open_judgments, found.unrated
+    result = shares.progress(session, rater)
+    return result.finished, result.of, result.open_judgments, result.unrated
 
 
 def verdicts(session: Session, rater: Rater) -> list[str | None]:
@@ -122,13 +122,13 @@ def test_a_study_that_is_not_blind_asks_nothing_again(session: Session, study: S
 
 
 def test_only_raters_who_still_judge_are_asked_again(session: Session, study: Study) -> None:
-    other = studies.add_rater(session, study, "Siti", NOW)
+    second_rater = studies.add_rater(session, study, "Siti", NOW)
     run_id = session.scalars(select(Query.run_id).order_by(Query.id)).first()
     assert run_id is not None
-    events.judge(session, other, run_id, 1, 1, YES, click("s"))
+    events.judge(session, second_rater, run_id, 1, 1, YES, click("s"))
     assert asked_again.askable(session, study) == OpenWork(3, 1, questions=1, raters=2)
 
-    other.removed_at = NOW
+    second_rater.removed_at = NOW
     session.flush()
 
     assert asked_again.askable(session, study) == OpenWork(2, 1, questions=1, raters=1)

@@ -92,10 +92,10 @@ def test_correct_empty_is_doubted_by_others(session: Session, study: Study, rate
 
 
 def test_a_query_of_another_study_is_not_found(session: Session, study: Study) -> None:
-    other = Study(name="other", created_at=NOW)
-    session.add(other)
+    second_study = Study(name="other", created_at=NOW)
+    session.add(second_study)
     session.flush()
-    stranger = studies.add_rater(session, other, "Stranger", NOW)
+    stranger = studies.add_rater(session, second_study, "Stranger", NOW)
     run_id = stored(session, study, query(1))
 
     with pytest.raises(UnknownQuery):
@@ -131,16 +131,16 @@ def content(
 
 
 def shown(found: dict[int, EarlierVerdict]) -> dict[int, tuple[str, int | None]]:
-    return {thing: (one.relevance, asdict(one.card)["price"]) for thing, one in found.items()}
+    return {item: (one.relevance, asdict(one.card)["price"]) for item, one in found.items()}
 
 
 def test_of_several_earlier_verdicts_the_latest_is_shown_with_what_differs() -> None:
     first, second, now = content(1, 10), content(2, 20), content(3, 30)
     said = [(second, "0", NOW + MINUTE), (first, "1", NOW)]
 
-    found = earlier_verdicts_by_item([now], said)
-    assert shown(found) == {3: ("0", 20)}
-    assert (asdict(found[3].now)["price"], found[3].differing) == (30, ("price",))
+    result = earlier_verdicts_by_item([now], said)
+    assert shown(result) == {3: ("0", 20)}
+    assert (asdict(result[3].now)["price"], result[3].differing) == (30, ("price",))
 
 
 def test_beside_a_verdict_of_its_own_only_what_came_before_it_is_shown() -> None:
@@ -156,6 +156,6 @@ def test_another_run_s_conversation_or_property_and_an_emptiness_are_no_content_
     empty, now = content(3, 10, item_id=None), content(4, 30)
 
     assert (
-        earlier_verdicts_by_item([now], [(thing, "1", NOW) for thing in (elsewhere, other, empty)])
+        earlier_verdicts_by_item([now], [(item, "1", NOW) for item in (elsewhere, other, empty)])
         == {}
     )

@@ -18,14 +18,14 @@ def test_what_only_the_record_knows_stands_apart(session: Session, study: Study)
     run_id = stored(session, study)
     set_study(session, study, show_record=True)
 
-    found = known(session, study, run_id)
+    result = known(session, study, run_id)
 
     # "cctv" was listed, three bedrooms are on the card, the address holds city and place.
-    assert found.listed == Particulars(features=("cctv",))
-    assert found.recorded == Particulars(
+    assert result.listed == Particulars(features=("cctv",))
+    assert result.recorded == Particulars(
         "Ada carport.", ("Carport",), (("address", "Cemara, Medan"),), 3.6, 98.71
     )
-    assert found.record == Card(title="", floors=2)
+    assert result.record == Card(title="", floors=2)
 
 
 def test_the_json_of_a_run_holds_all_of_it_the_record_apart(session: Session, study: Study) -> None:
@@ -62,8 +62,8 @@ def test_the_order_of_runs_changes_no_facts(session: Session, study: Study, rate
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
 
-    found = particulars.of_task(session, rater, task.id)
-    (card,) = found.cards.values()
+    result = particulars.of_task(session, rater, task.id)
+    (card,) = result.cards.values()
 
     assert card.headings == ("Dekat Sun Plaza (300 m)",)  # "Pilihan 2" tells a rank
     assert card.lines == ("Dekat tol dan tenang sekali", "Tenang")

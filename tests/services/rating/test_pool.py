@@ -85,17 +85,17 @@ def test_the_share_kept_is_the_share_read_anew(
     draw = Random(f"{overlap}")
     ids = [stored(session, study, method, *some_run(draw)) for method in METHODS]
     set_study(session, study, blind=True, overlap=overlap, repeat_percent=30)
-    other = studies.add_rater(session, study, "Ani", NOW)
-    robots = [Robot(session, rater), Robot(session, other)]
+    second_rater = studies.add_rater(session, study, "Ani", NOW)
+    robots = [Robot(session, rater), Robot(session, second_rater)]
     questions = [unit.question_id for unit in shares.of_rater(session, rater).units]
     doings: dict[int, Callable[[], object]] = {
-        4: lambda: assignments.assign(session, other, frozenset(questions[::2]), NOW),
+        4: lambda: assignments.assign(session, second_rater, frozenset(questions[::2]), NOW),
         7: lambda: set_study(session, study, pool_depth=1),
         10: lambda: set_study(session, study, shuffle_questions=True),
         13: lambda: runs.delete_run(session, study, ids[-1], NOW),
         16: lambda: set_study(session, study, repeat_percent=60, pool_depth=None),
         19: lambda: stored(session, study, METHODS[-1], *some_run(draw)),
-        22: lambda: assignments.assign(session, other, assignments.EVERYTHING, NOW),
+        22: lambda: assignments.assign(session, second_rater, assignments.EVERYTHING, NOW),
     }
     for step in range(26):
         if step in doings:
@@ -174,8 +174,8 @@ def rate_something(session: Session, robot: Robot, draw: Random) -> None:
             verdict = draw.choice(verdicts)
             tasks.judge(session, robot.rater, task_id, shown.key, verdict, robot.click())
     if page.asks_emptiness and draw.random() < 0.9:
-        said = AnswerRating(empty_outcome=draw.choice(list(EmptyOutcome)))
-        tasks.rate(session, robot.rater, task_id, None, said, robot.click())
+        rating = AnswerRating(empty_outcome=draw.choice(list(EmptyOutcome)))
+        tasks.rate(session, robot.rater, task_id, None, rating, robot.click())
     for answer in pages.blind_page(session, robot.rater, task_id).answers:
         if draw.random() < 0.9:
             rated = AnswerRating(quality=draw.randrange(6))
@@ -403,8 +403,8 @@ def test_the_share_of_another_rater_draws_other_questions() -> None:
 def test_a_question_whose_run_was_deleted_is_not_asked_again() -> None:
     rater = Rater(id=7, study=Study(order_secret=f"{3:064x}", repeat_percent=100))
     in_order = [Unit(number) for number in range(8)]
-    left = set(in_order[3:])
+    remaining = set(in_order[3:])
 
-    plan = pool.planned(rater, in_order, left, set())
+    plan = pool.planned(rater, in_order, remaining, set())
 
     assert set(plan) == {Unit(3), Unit(4), Unit(5)}

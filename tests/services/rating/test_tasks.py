@@ -61,11 +61,11 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
         ("As vector_only puts it", 0),
         ("As failing puts it", 0),
     }
-    for left, answer in zip((4, 3, 2, 1), page.answers, strict=True):
+    for remaining, answer in zip((4, 3, 2, 1), page.answers, strict=True):
         assert not tasks.is_done(session, rater, task.id)
         assert tasks.ahead(session, rater, NOW, 1) == [task]
-        found = shares.progress(session, rater)
-        assert found == Progress(0, 1, 1, open_judgments=0, unrated=left, open_questions=1)
+        result = shares.progress(session, rater)
+        assert result == Progress(0, 1, 1, open_judgments=0, unrated=remaining, open_questions=1)
         tasks.rate(session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key))
     assert pages.blind_page(session, rater, task.id).stage is TaskStage.DONE
     assert tasks.is_done(session, rater, task.id)
@@ -119,17 +119,17 @@ def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater:
         robot.rate(page)
 
     assert sorted(shown) == ["Question 2", "Question 3"]
-    done = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
-    assert shares.progress(session, rater) == done
+    process = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
+    assert shares.progress(session, rater) == process
     assert len(tasks.given_to(session, rater)) == 3
 
 
 def test_each_rater_has_a_lasting_order(session: Session, study: Study, rater: Rater) -> None:
     many = [card(f"c{number}") for number in range(12)]
     stored(session, study, "hybrid", query(1, *many))
-    other = studies.add_rater(session, study, "Budi", NOW)
+    second_rater = studies.add_rater(session, study, "Budi", NOW)
     seen = []
-    for one in (rater, other):
+    for one in (rater, second_rater):
         task = tasks.next_task(session, one, NOW)
         assert task is not None
         seen.append(pages.blind_page(session, one, task.id))
@@ -174,20 +174,22 @@ def test_others_ratings_close_no_task(
 ) -> None:
     """Neither a verdict nor a quality of somebody else closes a task."""
     set_study(session, study, repeat_percent=0)
-    other = studies.add_rater(session, study, "Budi", NOW)
-    task = tasks.next_task(session, other, NOW)
+    second_rater = studies.add_rater(session, study, "Budi", NOW)
+    task = tasks.next_task(session, second_rater, NOW)
     assert task is not None
     Robot(session, rater).rate_all()
 
-    assert not tasks.is_done(session, other, task.id)
-    for shown in pages.blind_page(session, other, task.id).cards:
-        tasks.judge(session, other, task.id, shown.key, YES, click(shown.key))
-    page = pages.blind_page(session, other, task.id)
+    assert not tasks.is_done(session, second_rater, task.id)
+    for shown in pages.blind_page(session, second_rater, task.id).cards:
+        tasks.judge(session, second_rater, task.id, shown.key, YES, click(shown.key))
+    page = pages.blind_page(session, second_rater, task.id)
     assert (page.stage, page.progress.finished) == (TaskStage.ANSWERS, 0)
-    assert tasks.next_task(session, other, NOW) is task
+    assert tasks.next_task(session, second_rater, NOW) is task
     for answer in page.answers:
-        tasks.rate(session, other, task.id, answer.key, AnswerRating(quality=3), click(answer.key))
-    assert tasks.is_done(session, other, task.id)
+        tasks.rate(
+            session, second_rater, task.id, answer.key, AnswerRating(quality=3), click(answer.key)
+        )
+    assert tasks.is_done(session, second_rater, task.id)
 
 
 CATEGORIES = ("area", "price", "area", "price", "area")
@@ -217,9 +219,9 @@ def onward(
     wanted: QueryFilter = tasks.EVERYTHING,
 ) -> BlindPage:
     task_id = after.task_id if after else None
-    found = tasks.onward(session, rater, at(minutes), wanted, task_id)
-    assert found is not None
-    return pages.blind_page(session, rater, found, wanted)
+    result = tasks.onward(session, rater, at(minutes), wanted, task_id)
+    assert result is not None
+    return pages.blind_page(session, rater, result, wanted)
 
 
 def number(page: BlindPage) -> int:
@@ -249,15 +251,15 @@ def test_going_on_gives_new_questions_to_the_end(session: Session, rater: Rater)
 @pytest.mark.usefixtures("study_of_five")
 def test_going_on_leaves_others_their_overlap(session: Session, study: Study, rater: Rater) -> None:
     set_study(session, study, overlap=1)
-    other = studies.add_rater(session, study, "Budi", NOW)
+    second_rater = studies.add_rater(session, study, "Budi", NOW)
     page = onward(session, rater, 0)
     for minute in range(1, 4):
         page = onward(session, rater, minute, page)
-    theirs = onward(session, other, 5)
+    theirs = onward(session, second_rater, 5)
 
     assert (number(page), number(theirs)) == (4, 5)
     assert not theirs.place.leads_further
-    assert onward(session, other, 6, theirs).task_id == theirs.task_id
+    assert onward(session, second_rater, 6, theirs).task_id == theirs.task_id
     assert not pages.blind_page(session, rater, page.task_id).place.leads_further
 
 
@@ -277,16 +279,16 @@ def test_a_question_put_off_comes_last(session: Session, study: Study, rater: Ra
     assert order == [(2, False), (4, False), (5, False), (1, True), (3, True)]
     assert shares.progress(session, rater).turns_left == 0
     assert not pages.blind_page(session, rater, first.task_id).is_put_off
-    other = studies.add_rater(session, study, "Budi", NOW)
-    assert not onward(session, other, 9).is_put_off
+    second_rater = studies.add_rater(session, study, "Budi", NOW)
+    assert not onward(session, second_rater, 9).is_put_off
     with pytest.raises(UnknownTask):
-        tasks.put_off(session, other, first.task_id, at(9))
+        tasks.put_off(session, second_rater, first.task_id, at(9))
 
 
 @pytest.mark.usefixtures("study_of_five")
 def test_a_filter_leads_through_category_and_open(session: Session, rater: Rater) -> None:
     """Questions 2 and 4 are about prices; 2 is rated, then 4 is all that is open there."""
-    prices, left = QueryFilter(category="price"), QueryFilter(only_open=True)
+    prices, remaining = QueryFilter(category="price"), QueryFilter(only_open=True)
     first = onward(session, rater, 0)
     assert first.categories == ("area", "price")
     second = onward(session, rater, 1, wanted=prices)
@@ -298,7 +300,7 @@ def test_a_filter_leads_through_category_and_open(session: Session, rater: Rater
 
     robot = Robot(session, rater)
     robot.rate(second)
-    page = pages.blind_page(session, rater, fourth.task_id, left)
+    page = pages.blind_page(session, rater, fourth.task_id, remaining)
     assert page.place.previous == first.task_id
     assert onward(session, rater, 3, wanted=prices).task_id == fourth.task_id
     robot.rate(fourth)
@@ -374,9 +376,9 @@ def test_names_and_order_follow_the_secret(session: Session, study: Study, rater
     study.order_secret = "5" * 64
     other = {card.key for card in page_of(session, rater, task).cards}
     assert other.isdisjoint(key for key, _ in shown)
-    thing = tasks.cards(session, task)[0]
-    message = f"cards/{rater.id}/pool/{thing.id}".encode()
-    assert tasks.key(task, thing.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
+    item = tasks.cards(session, task)[0]
+    message = f"cards/{rater.id}/pool/{item.id}".encode()
+    assert tasks.key(task, item.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
 
 
 def page_of(session: Session, rater: Rater, task: Task) -> BlindPage:
@@ -406,8 +408,8 @@ Ada lagi? 😊"""
 
 
 def answered(number: int, response: str, **asked: object) -> ReadQuery:
-    found = query(number, *property_cards.parse(response), text="Rumah dijual di Cemara")
-    return replace(found, response=response, **asked)
+    result = query(number, *property_cards.parse(response), text="Rumah dijual di Cemara")
+    return replace(result, response=response, **asked)
 
 
 def two_styles(session: Session, study: Study, **asked: object) -> list[str]:
@@ -464,8 +466,8 @@ def test_answers_state_no_more_of_a_place_than_each_other(
 
 def test_an_opened_wording_is_counted(session: Session, study: Study, rater: Rater) -> None:
     run_ids = two_styles(session, study)
-    other = studies.add_rater(session, study, "Budi", NOW)
-    for somebody in (rater, other, other):
+    second_rater = studies.add_rater(session, study, "Budi", NOW)
+    for somebody in (rater, second_rater, second_rater):
         page = rated(session, somebody) if somebody is rater else _page_of(session, somebody)
         tasks.open_wording(session, somebody, page.task_id, page.answers[0].key, NOW)
     page = pages.blind_page(session, rater, rated_id(session, rater))

@@ -23,7 +23,7 @@ def test_grades_without_a_name_are_added_to_a_known_rater_only_when_that_is_conf
 
     with pytest.raises(KnownRater):
         stored_results.store(session, study, report, NOW, owner)
-    done = stored_results.store(session, study, report, NOW, owner, confirmed=True)
+    process = stored_results.store(session, study, report, NOW, owner, confirmed=True)
 
-    assert done.grades == {owner: 2}
+    assert process.grades == {owner: 2}
     assert [rater.name for rater in studies.raters(session, study)] == [owner]

@@ -24,10 +24,10 @@ RUN = "q1 Q0 d7 1 12.5 bm25\nq1 Q0 d2 2 11.0 bm25\n"
 def put(session: Session, study: Study, files: dict[str, str], **decided: Any) -> StoredResults:
     given = [(name, text.encode()) for name, text in files.items()]
     report = results.read_files("files", given)
-    done = stored_results.store(session, study, report, NOW, **decided)
+    process = stored_results.store(session, study, report, NOW, **decided)
     session.flush()
     session.expire_all()
-    return done
+    return process
 
 
 def test_grades_of_items_without_ids_are_of_the_items_that_a_run_lists(
@@ -37,12 +37,12 @@ def test_grades_of_items_without_ids_are_of_the_items_that_a_run_lists(
         '{"query": "red dress", "results": [{"text": "Long red dress", "rating": 1}, '
         '{"title": "Hats", "rating": 0}, {"url": "https://a.example/1", "rating": 1}]}\n'
     )
-    done = put(session, study, {"lists.jsonl": lines})
+    response = put(session, study, {"lists.jsonl": lines})
 
-    things = session.scalars(select(JudgedItem).order_by(JudgedItem.id)).all()
+    items = session.scalars(select(JudgedItem).order_by(JudgedItem.id)).all()
     said = dict(session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all())
-    assert done.grades == {"qrels": 3}
-    assert [said.get(thing.id) for thing in things] == ["1", "0", "1"]
+    assert response.grades == {"qrels": 3}
+    assert [said.get(item.id) for item in items] == ["1", "0", "1"]
 
 
 def test_figures_of_earlier_runs_follow_the_scale_that_later_grades_set(
@@ -93,8 +93,8 @@ def test_the_last_file_of_a_rater_s_grades_wins_and_a_repeat_changes_nothing(
     put(session, study, {"run.txt": RUN})
     counts = []
     for grade in "1", "0", "1", "1":
-        done = put(session, study, {"qrels.txt": f"q1 0 d7 {grade}\n"}, confirmed=True)
-        assert done.grades == {"qrels": 1}
+        response = put(session, study, {"qrels.txt": f"q1 0 d7 {grade}\n"}, confirmed=True)
+        assert response.grades == {"qrels": 1}
         assert session.scalars(select(Judgment.verdict)).all() == [grade]
         counts.append(count(session, Event))
 
@@ -109,7 +109,7 @@ def test_grades_of_more_questions_than_a_statement_takes_values_are_stored(
     asked = range(40_000)
     lines = "".join(f"q{n} Q0 d{n} 1 1 a\n" for n in asked)
     qrels = "".join(f"q{n} 0 d{n} 1\n" for n in asked)
-    done = put(session, study, {"run.txt": lines, "qrels.txt": qrels})
+    response = put(session, study, {"run.txt": lines, "qrels.txt": qrels})
 
-    assert done.grades == {"qrels": len(asked)}
+    assert response.grades == {"qrels": len(asked)}
     assert count(session, Judgment) == len(asked)

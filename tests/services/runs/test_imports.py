@@ -43,9 +43,9 @@ def test_a_file_is_one_run_whatever_its_other_forms(
     row = session.get_one(Run, first.id)  # labels given at import win, the file's are kept
     assert (row.search_method, row.llm) == ("vector_only", "gpt")
     assert (row.stated_search_method, row.stated_llm) == ("hybrid", None)
-    found = live_metrics.by_category(session, rater.id, first.id)["location"]
-    assert (found.totals.n_queries, found.totals.n_unrated) == (3, 3)
-    assert (found.open_judgments, found.open_queries) == (2, 3)
+    result = live_metrics.by_category(session, rater.id, first.id)["location"]
+    assert (result.totals.n_queries, result.totals.n_unrated) == (3, 3)
+    assert (result.open_judgments, result.open_queries) == (2, 3)
 
 
 def test_two_files_of_one_session_are_one_run_enriched(session: Session, study: Study) -> None:
@@ -81,15 +81,15 @@ def test_the_two_files_of_the_real_run_are_one_run_with_the_same_cards(
     session: Session, study: Study, real_run: Path, order: tuple[int, int]
 ) -> None:
     names = ("test_results.json", "results.json")
-    seen = []
+    visited = []
     for place in order:
         path = real_run / names[place]
         report = imports.examine(
             session, study, imports.read(f"hybrid/{path.name}", path.read_bytes())
         )
-        seen.append(store(session, study, report.read))
+        visited.append(store(session, study, report.read))
 
-    first, second = seen
+    first, second = visited
     assert second.id == first.id
     assert second.enriched
     assert (first.counts.queries, first.counts.cards) == (30, 237)
@@ -102,13 +102,13 @@ def test_the_two_files_of_the_real_run_are_one_run_with_the_same_cards(
 def test_a_file_waits_for_a_day_in_its_study_until_it_is_forgotten(
     session: Session, study: Study
 ) -> None:
-    other = Study(name="Other", created_at=NOW)
-    session.add(other)
+    second_study = Study(name="Other", created_at=NOW)
+    session.add(second_study)
     session.flush()
     old = waiting_files.keep(session, study, new_upload("old.json", b"\x00{}"), NOW).id
     later = NOW + timedelta(seconds=1)
     just = waiting_files.keep(session, study, new_upload("just.json", b""), later).id
-    elsewhere = waiting_files.keep(session, other, new_upload("run.json", b""), later).id
+    elsewhere = waiting_files.keep(session, second_study, new_upload("run.json", b""), later).id
     session.flush()
     assert waiting_files.find(session, study, old).content == b"\x00{}"
 
@@ -170,9 +170,9 @@ def test_what_was_read_of_a_file_waits_as_it_is(
     session.flush()
     session.expire_all()
 
-    for found in (first, waiting_files.opened(upload)):
-        assert found.format is form
-        assert _comparable(found) == _comparable(read)
+    for result in (first, waiting_files.opened(upload)):
+        assert result.format is form
+        assert _comparable(result) == _comparable(read)
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -205,8 +205,8 @@ def test_a_run_stored_in_portions_has_the_rows_of_one_stored_at_once(
     session: Session, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So does one that a second file of its session completes."""
-    other = Study(name="Other", created_at=NOW)
-    session.add(other)
+    second_study = Study(name="Other", created_at=NOW)
+    session.add(second_study)
     session.flush()
     bare = run(
         query(1, card("a", price=5), card("b"), card("a", bedrooms=3), card("a", price=6)),
@@ -218,7 +218,7 @@ def test_a_run_stored_in_portions_has_the_rows_of_one_stored_at_once(
     second = replace(bare, queries=(*bare.queries[:3], fuller), sha256="2")
 
     def rows(of: Study) -> list[list[tuple[object, ...]]]:
-        found = []
+        result = []
         for read in (bare, second):
             run_id = store(session, of, read).id
             listed = (
@@ -233,13 +233,13 @@ def test_a_run_stored_in_portions_has_the_rows_of_one_stored_at_once(
                 .where(Query.run_id == run_id)
                 .order_by(Query.id, Result.rank)
             )
-            found.append([tuple(row) for row in session.execute(listed)])
-        return found
+            result.append([tuple(row) for row in session.execute(listed)])
+        return result
 
     whole = rows(study)
     monkeypatch.setattr(stored_runs, "PORTION", 1)
 
-    assert rows(other) == whole
+    assert rows(second_study) == whole
     assert [(rank, identity, content) for _, rank, _, identity, content, *_ in whole[0]] == [
         (1, "slug:a", 1),
         (2, "slug:b", 1),

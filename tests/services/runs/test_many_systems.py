@@ -23,11 +23,11 @@ def lists_of(systems: int, offset: int) -> bytes:
 
 def read_statements(session: Session, study: Study, name: str, data: bytes) -> int:
     """Return how often judged items are read while a file is stored."""
-    found: list[str] = []
+    result: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         if statement.startswith("SELECT judged_items"):
-            found.append(statement)
+            result.append(statement)
 
     engine = session.get_bind()
     read = results.read_files(name, [(name, data)])
@@ -37,7 +37,7 @@ def read_statements(session: Session, study: Study, name: str, data: bytes) -> i
         session.flush()
     finally:
         event.remove(engine, "before_cursor_execute", note)
-    return len(found)
+    return len(result)
 
 
 def test_more_systems_read_no_more_of_what_is_stored(session: Session, study: Study) -> None:

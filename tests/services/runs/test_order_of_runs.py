@@ -45,11 +45,11 @@ def test_four_systems_of_one_file_have_its_order_everywhere(session: Session, st
     assert [row.search_method for row in gold.sets(session, study)[0].runs] == IN_FILE
     rule = reports.rule_of(session, study)
     compared = comparisons.report(session, study, chosen_runs.of_phase(session, study, 1), rule)
-    found = [one for one in compared.comparison.differences if one.figure == "P@5"]
+    result = [one for one in compared.comparison.differences if one.figure == "P@5"]
     files, _ = exports.tree(session, study, rule, None)
     (report,) = (data.decode() for name, data in files.items() if "evaluation_report" in name)
     assert sorted(IN_FILE, key=lambda one: report.index(f"Run {labels.method(one)}")) == IN_FILE
-    assert [(methods[one.first], methods[one.second], one.mean) for one in found] == [
+    assert [(methods[one.first], methods[one.second], one.mean) for one in result] == [
         ("vector", "zeta", 0.5),
         ("vector", "alpha", 1.0),
         ("vector", "api_only", 0.5),
@@ -73,6 +73,6 @@ def test_a_run_of_a_chatbot_goes_to_the_place_of_its_method(session: Session, st
         read = run(query(1, card("a")), method=method, name=f"{method}.json")
         store(session, study, read)
 
-    found = [one.search_method for one in runs.in_order(session, study)]
+    result = [one.search_method for one in runs.in_order(session, study)]
 
-    assert found == ["api_only", "hybrid", "own"]
+    assert result == ["api_only", "hybrid", "own"]

@@ -48,26 +48,28 @@ def test_figures_of_a_rated_run_worked_by_hand(
     assert report.cannot_tell == "not_relevant"
     assert (kept.value, kept.lower, kept.upper) == pytest.approx((2 / 3, 4 / 9, 7 / 9))
     set_study(session, study, cannot_tell="left_out")
-    found = figures(totals(reports.report(session, study, rated_run, reports.of_rater(rater))))
+    result = figures(totals(reports.report(session, study, rated_run, reports.of_rater(rater))))
 
     # P@5: 1/2 (cannot tell left out) and 2/2; RR: 1/2 and 1; false negative 0 beside them.
-    assert found["mean_precision_at_5"].value == pytest.approx(0.75)
-    assert found["mrr"].value == pytest.approx(0.75)
-    assert found["mrr_answerable"].value == pytest.approx(0.5)
-    assert found["success_rate"].value == pytest.approx(2 / 3)
-    assert found["coverage"].value == pytest.approx(0.75)
-    assert found["mean_response_quality"].value == 3
+    assert result["mean_precision_at_5"].value == pytest.approx(0.75)
+    assert result["mrr"].value == pytest.approx(0.75)
+    assert result["mrr_answerable"].value == pytest.approx(0.5)
+    assert result["success_rate"].value == pytest.approx(2 / 3)
+    assert result["coverage"].value == pytest.approx(0.75)
+    assert result["mean_response_quality"].value == 3
     # With question 4 open: (0.5 + 1 + 0) / 3 and (0.5 + 1 + 1) / 3.
-    assert found["mean_precision_at_5"].lower == pytest.approx(0.5)
-    assert found["mean_precision_at_5"].upper == pytest.approx(2.5 / 3)
+    assert result["mean_precision_at_5"].lower == pytest.approx(0.5)
+    assert result["mean_precision_at_5"].upper == pytest.approx(2.5 / 3)
 
 
 def test_majority_takes_the_median_quality_and_names_the_notes(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
-    other = studies.add_rater(session, study, "Budi", NOW)
-    events.rate(session, other, rated_run, 1, AnswerRating(quality=4, notes="fine"), click("b1"))
-    events.judge(session, other, rated_run, 2, 1, NO, click("b2"))
+    second_rater = studies.add_rater(session, study, "Budi", NOW)
+    events.rate(
+        session, second_rater, rated_run, 1, AnswerRating(quality=4, notes="fine"), click("b1")
+    )
+    events.judge(session, second_rater, rated_run, 2, 1, NO, click("b2"))
 
     row, second, *_ = reports.report(session, study, rated_run, Rule("majority")).rows
     assert row.summary.quality == 3.5
@@ -78,12 +80,12 @@ def test_majority_takes_the_median_quality_and_names_the_notes(
 def test_unnamed_the_only_rater_counts_then_the_majority(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
-    other = studies.add_rater(session, study, "Budi", NOW)
+    second_rater = studies.add_rater(session, study, "Budi", NOW)
     assert reports.rule_of(session, study).name == f"rater {rater.name}"
-    events.judge(session, other, rated_run, 2, 1, NO, click("b2"))
+    events.judge(session, second_rater, rated_run, 2, 1, NO, click("b2"))
 
     assert reports.rule_of(session, study).name == "majority"
-    assert reports.rule_of(session, study, "rater Budi").rater is other
+    assert reports.rule_of(session, study, "rater Budi").rater is second_rater
     with pytest.raises(UnknownRater):
         reports.rule_of(session, study, "rater Nobody")
     with pytest.raises(UnknownRule):

@@ -37,40 +37,43 @@ def look(
     session: Session, study: Study, files: dict[str, str], choices: Choices | None = None
 ) -> ResultsReport:
     given = [(name, text.encode()) for name, text in files.items()]
-    found = results.read("files", results.packed(given, choices))
-    known = results.remembered(study, found)
-    found = found if known is None else results.read("files", results.packed(given, known))
-    brief, rest = results.parted(found)
-    seen = results.examine(session, study, results.read(brief.name, rest))
+    result = results.read("files", results.packed(given, choices))
+    known = results.remembered(study, result)
+    result = result if known is None else results.read("files", results.packed(given, known))
+    brief, remainder = results.parted(result)
+    visited = results.examine(session, study, results.read(brief.name, remainder))
     looked = results.examine(session, study, brief)
-    assert str(looked.refused) == str(seen.refused)
-    assert replace(looked, group=seen.group, files=seen.files, refused=seen.refused) == seen
-    return seen
+    assert str(looked.refused) == str(visited.refused)
+    assert (
+        replace(looked, group=visited.group, files=visited.files, refused=visited.refused)
+        == visited
+    )
+    return visited
 
 
 def put(session: Session, study: Study, files: dict[str, str], **decided: Any) -> StoredResults:
     """Look at files and store them, as the page does."""
     choices = decided.pop("choices", None)
     report = look(session, study, files, choices)
-    done = stored_results.store(session, study, report, NOW, **decided)
+    process = stored_results.store(session, study, report, NOW, **decided)
     session.flush()
     session.expire_all()
     assert live_metrics.check(session) == []
-    return done
+    return process
 
 
 def lists_of(session: Session, run_id: str) -> dict[str, list[str | None]]:
     """The ids of a run's items in their order, by the collection's id or the text of a question."""
-    found: dict[str, list[str | None]] = {}
-    for asked in session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)):
-        items = [listed_item(one.card, one.judged_item.card) for one in asked.results]
-        named = asked.question.external_id or asked.question.text
-        found[named] = [getattr(one, "doc_id", None) for one in items]
-    return found
+    result: dict[str, list[str | None]] = {}
+    for scalar in session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)):
+        items = [listed_item(item.card, item.judged_item.card) for item in scalar.results]
+        named = scalar.question.external_id or scalar.question.text
+        result[named] = [getattr(item, "doc_id", None) for item in items]
+    return result
 
 
 def rater_named(session: Session, study: Study, name: str) -> Rater:
-    return next(one for one in studies.raters(session, study) if one.name == name)
+    return next(rater for rater in studies.raters(session, study) if rater.name == name)
 
 
 def test_two_runs_of_one_collection_without_answers_are_two_runs_of_one_question_set(
@@ -170,14 +173,14 @@ def test_a_deep_run_asks_for_its_top_and_keeps_the_rest_as_ids(
     assert asked is not None
     assert len(asked.results) == 20
     assert asked.extra["tail"] == [f"doc:d{n}" for n in range(21, 1001)]
-    found = live_metrics.by_category(session, rater.id, run.id)[""]
-    assert found.open_judgments == 21  # and the empty list of the other question
+    result = live_metrics.by_category(session, rater.id, run.id)[""]
+    assert result.open_judgments == 21  # and the empty list of the other question
     assert deep.id == run.id  # the same list, however deep it is judged
     report = look(session, study, {"d.txt": lines, "t.tsv": TOPICS}, Choices(depth=30))
-    (told,) = [one for one in report.problems if one.code == "results_other_depth"]
+    (told,) = [problem for problem in report.problems if problem.code == "results_other_depth"]
     assert told.details == {"system": "bm25", "stored": 20, "depth": 30}
-    assert not [one for one in look(session, study, {"d.txt": lines, "t.tsv": TOPICS}).problems
-                if one.code == "results_other_depth"]  # fmt: skip
+    same_depth = look(session, study, {"d.txt": lines, "t.tsv": TOPICS})
+    assert "results_other_depth" not in {problem.code for problem in same_depth.problems}
     assert not asked.asks_quality
 
 
@@ -187,7 +190,7 @@ def test_ranks_are_followed_where_scores_say_otherwise(session: Session, study: 
     (run,) = put(session, study, {"run.txt": against}).runs
 
     assert lists_of(session, run.id) == {"q1": ["low", "high"]}
-    assert "results_rank_against_score" in {one.code for one in report.problems}
+    assert "results_rank_against_score" in {problem.code for problem in report.problems}
 
 
 def test_grades_above_the_scale_set_it_before_the_first_verdict_only(
@@ -222,8 +225,8 @@ def test_grades_are_never_given_to_a_rater_of_the_study_without_a_word(
         put(session, study, grades, rater=rater.name)
     assert count(session, Event) == before
 
-    done = put(session, study, grades, rater=rater.name, confirmed=True)
-    assert done.grades == {rater.name: 1}
+    response = put(session, study, grades, rater=rater.name, confirmed=True)
+    assert response.grades == {rater.name: 1}
     assert session.scalars(select(Judgment.rater_id)).all() == [rater.id]
 
 
@@ -232,7 +235,7 @@ def test_graders_may_be_unsure_and_be_several(session: Session, study: Study) ->
     run = {"run.txt": ONE, "topics.tsv": TOPICS}
     assert put(session, study, {**run, "ratings.csv": rated}).grades == {"Ani": 1, "Budi": 1}
 
-    said = {one.rater_id: one.verdict for one in session.scalars(select(Judgment))}
+    said = {scalar.rater_id: scalar.verdict for scalar in session.scalars(select(Judgment))}
     assert said == {
         rater_named(session, study, "Ani").id: "unsure",
         rater_named(session, study, "Budi").id: "1",
@@ -253,7 +256,7 @@ def test_texts_are_filled_when_the_run_comes_again_with_its_collection(
     asked = session.scalars(select(Query).where(Query.run_id == run.id).order_by(Query.id)).first()
     assert asked is not None
     assert asked.question.text == "red dress"
-    texts = [listed_item(one.card, one.judged_item.card).text for one in asked.results]  # type: ignore[attr-defined]
+    texts = [listed_item(result.card, result.judged_item.card).text for result in asked.results]  # type: ignore[attr-defined]
     assert texts == ["Long red dress", "Red gown"]
     assert session.scalars(select(Judgment.verdict)).all() == ["1"]
     assert not look(session, study, files).brings_something
@@ -292,8 +295,8 @@ def test_ids_are_not_taken_for_passages_beside_runs_where_they_were_items(
     assert {table: count(session, table) for table in before} == before
     runs.delete_run(session, study, session.scalars(select(Run.id)).one(), NOW)
     put(session, study, {**one, **two})
-    things = session.scalars(select(Result.judged_item_id).order_by(Result.id)).all()
-    assert things[0] == things[2] != things[1]
+    items = session.scalars(select(Result.judged_item_id).order_by(Result.id)).all()
+    assert items[0] == items[2] != items[1]
 
 
 def test_a_study_turns_blind_by_a_run_of_the_same_questions_only(

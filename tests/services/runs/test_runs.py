@@ -76,12 +76,12 @@ def test_a_card_below_the_depth_of_the_pool_is_not_left(
     rule = reports.rule_of(session, study)
 
     def left() -> tuple[int, int, int | None]:
-        shown = runs.run_page(session, rater, run_id).overview
-        found = reports.state(session, study, Query.run_id == run_id, rule)
-        assert found.cards == shown.progress.open_judgments
-        assert found.questions - found.complete == shown.progress.open_queries
+        overview = runs.run_page(session, rater, run_id).overview
+        result = reports.state(session, study, Query.run_id == run_id, rule)
+        assert result.cards == overview.progress.open_judgments
+        assert result.questions - result.complete == overview.progress.open_queries
         assert live_metrics.check(session) == []
-        return found.cards, shown.progress.open_queries, shown.first_open
+        return result.cards, overview.progress.open_queries, overview.first_open
 
     assert left() == (5, 2, 1)
     set_study(session, study, pool_depth=2)
@@ -158,8 +158,8 @@ def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
     def lists() -> list[tuple[str, ...]]:
         return [
             chosen_runs.of_phase(session, study, 1),
-            tuple(one.run.id for one in runs.overviews(session, rater)),
-            tuple(one.run.id for one in chosen_runs.candidates(session, study)),
+            tuple(overview.run.id for overview in runs.overviews(session, rater)),
+            tuple(overview.run.id for overview in chosen_runs.candidates(session, study)),
         ]
 
     assert lists() == [(api, vector, hybrid)] * 3

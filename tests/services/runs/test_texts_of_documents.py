@@ -28,14 +28,18 @@ MENDED = FIRST.replace("off .", "off.").replace("bm25", "dense").replace("Pipes"
 
 def put(session: Session, study: Study, text: str, *, same: bool = False) -> StoredResults:
     read = results.read_files("r.csv", [("r.csv", text.encode())])
-    done = stored_results.store(session, study, read, NOW, same_documents=same)
+    process = stored_results.store(session, study, read, NOW, same_documents=same)
     session.flush()
     session.expire_all()
-    return done
+    return process
 
 
 def remarks(done: StoredResults) -> dict[str, object]:
-    return {one.code: one.details["count"] for one in done.problems if "_texts_" in one.code}
+    return {
+        problem.code: problem.details["count"]
+        for problem in done.problems
+        if "_texts_" in problem.code
+    }
 
 
 def texts(session: Session, run_id: str) -> list[str]:
@@ -66,15 +70,15 @@ def test_documents_with_another_text_are_counted_once_each_and_judged_anew(
 ) -> None:
     read = results.read_files("r.csv", [("r.csv", MENDED.encode())])
     before = stored_results.documents_that_differ(session, study, read.group.runs)
-    done = put(session, study, MENDED)
+    response = put(session, study, MENDED)
 
     # "off ." and "off." are one text without the dots that end it; "Many pipes" is another.
     assert before == 1
-    assert remarks(done) == {"results_texts_differ": 1}
-    assert judged_results(session, study, done.runs[0].id, rater) == 3
+    assert remarks(response) == {"results_texts_differ": 1}
+    assert judged_results(session, study, response.runs[0].id, rater) == 3
     assert texts(session, judged)[-1] == "Pipes are old"
     rule = reports.rule_of(session, study)
-    listed = exports.export(session, study, done.runs[0].id, rule, "run").data.decode()
+    listed = exports.export(session, study, response.runs[0].id, rule, "run").data.decode()
     assert "kb3/2" in listed
 
 
@@ -82,11 +86,15 @@ def test_the_same_documents_get_the_new_text_and_keep_their_verdicts(
     session: Session, study: Study, rater: Rater, judged: str
 ) -> None:
     verdicts = session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all()
-    done = put(session, study, MENDED, same=True)
+    response = put(session, study, MENDED, same=True)
 
-    assert remarks(done) == {"results_texts_replaced": 1}
-    assert judged_results(session, study, done.runs[0].id, rater) == 4
-    assert texts(session, judged)[-1] == texts(session, done.runs[0].id)[-1] == "Many pipes are old"
+    assert remarks(response) == {"results_texts_replaced": 1}
+    assert judged_results(session, study, response.runs[0].id, rater) == 4
+    assert (
+        texts(session, judged)[-1]
+        == texts(session, response.runs[0].id)[-1]
+        == "Many pipes are old"
+    )
     assert session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all() == verdicts
     assert len(session.scalars(select(Event)).all()) == 4
     again = put(session, study, MENDED.replace("dense", "third"), same=True)
@@ -99,12 +107,12 @@ def test_another_text_in_a_run_that_is_stored_already_is_said_and_replaced_on_re
     changed = FIRST.replace("Pipes", "Many pipes")
     told = put(session, study, changed)
     kept = texts(session, judged)
-    done = put(session, study, changed, same=True)
+    response = put(session, study, changed, same=True)
 
     assert told.runs[0].already_imported
     assert remarks(told) == {"results_texts_kept": 1}
     assert kept[-1] == "Pipes are old"
-    assert remarks(done) == {"results_texts_replaced": 1}
+    assert remarks(response) == {"results_texts_replaced": 1}
     assert texts(session, judged)[-1] == "Many pipes are old"
 
 
@@ -112,7 +120,7 @@ def test_a_text_that_was_cut_off_is_no_other_text(
     session: Session, study: Study, judged: str
 ) -> None:
     shorter = FIRST.replace("bm25", "dense").replace("Pipes are old", "Pipes...")
-    done = put(session, study, shorter)
+    response = put(session, study, shorter)
 
-    assert remarks(done) == {}
+    assert remarks(response) == {}
     assert texts(session, judged)[-1] == "Pipes are old"

@@ -95,11 +95,11 @@ def test_verdicts_of_another_study_settle_nothing(
 ) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a")))
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    other = Study(name="Other", created_at=NOW)
-    session.add(other)
+    second_study = Study(name="Other", created_at=NOW)
+    session.add(second_study)
     session.flush()
 
-    assert [studies.has_verdicts(session, one) for one in (study, other)] == [True, False]
+    assert [studies.has_verdicts(session, one) for one in (study, second_study)] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -193,12 +193,12 @@ def test_quality_is_asked_of_answers(
     study.kind = kind
     for number, blank in ((2, ""), (3, " \n")):
         session.execute(update(Query).where(Query.query_id == number).values(response=blank))
-    wanted = select(Query.asks_quality).order_by(Query.query_id)
+    expected = select(Query.asks_quality).order_by(Query.query_id)
 
     set_study(session, study, asks_quality=False)
-    assert session.scalars(wanted).all() == [False] * 3
+    assert session.scalars(expected).all() == [False] * 3
     set_study(session, study, asks_quality=True)
-    assert session.scalars(wanted).all() == asked
+    assert session.scalars(expected).all() == asked
 
 
 def figures_of(
@@ -234,10 +234,10 @@ def test_reports_name_when_raters_saw_more_than_cards(session: Session, study: S
     for hour, shown in enumerate((True, False, True), start=2):
         switch(session, study, hour, show_record=shown)
     switch(session, study, 6, badges_while_blind=False)
-    other = Study(name="Other", created_at=NOW)
-    session.add(other)
+    second_study = Study(name="Other", created_at=NOW)
+    session.add(second_study)
     session.flush()
-    switch(session, other, 1, show_record=False)
+    switch(session, second_study, 1, show_record=False)
 
     assert assignments.exposure(session, study) == Exposure(
         (at(1, until=6),), (at(2, until=3), at(4)), (at(1),)
@@ -291,12 +291,12 @@ def test_two_parts_are_brought_together_by_the_whole(session: Session, study: St
 
 
 def test_ids_of_the_file_tell_equal_texts_apart(session: Session, study: Study) -> None:
-    whole = run(query(1, text="more"), query(2, text="with"), query(3, text="more"))
-    store(session, study, whole)
+    process = run(query(1, text="more"), query(2, text="with"), query(3, text="more"))
+    store(session, study, process)
     part = store(session, study, run(query(3, card("a"), text="more"), method="b"))
 
-    thing = session.scalars(select(JudgedItem).join(Result)).one()
-    asked = session.get_one(Question, thing.question_id)
+    item = session.scalars(select(JudgedItem).join(Result)).one()
+    asked = session.get_one(Question, item.question_id)
     assert asked.position == 3
     assert part.counts.queries == 1
 
@@ -320,23 +320,23 @@ def two_runs(session: Session, study: Study) -> None:
 def test_the_saving_counts_cards_against_distinct_things(session: Session, study: Study) -> None:
     two_runs(session, study)
 
-    found = saving(session, study)
+    result = saving(session, study)
     # Five cards shown; a, b and c to judge.
-    assert (found.cards, found.distinct, found.beyond, found.saved) == (5, 3, 0, 2)
+    assert (result.cards, result.distinct, result.beyond, result.saved) == (5, 3, 0, 2)
     set_study(session, study, pool_depth=1)
     session.flush()
-    found = saving(session, study)
-    assert (found.cards, found.distinct, found.beyond) == (5, 2, 1)
+    result = saving(session, study)
+    assert (result.cards, result.distinct, result.beyond) == (5, 2, 1)
 
 
 def test_raters_and_questions_say_how_far(session: Session, study: Study, rater: Rater) -> None:
     two_runs(session, study)
-    other = studies.add_rater(session, study, "Budi", NOW)
-    task = tasks.next_task(session, other, NOW)
+    second_rater = studies.add_rater(session, study, "Budi", NOW)
+    task = tasks.next_task(session, second_rater, NOW)
     assert task is not None
-    for number, shown in enumerate(pages.blind_page(session, other, task.id).cards[:2]):
+    for number, shown in enumerate(pages.blind_page(session, second_rater, task.id).cards[:2]):
         said = click(f"e{number}", minute=number)
-        tasks.judge(session, other, task.id, shown.key, Relevance.RELEVANT, said)
+        tasks.judge(session, second_rater, task.id, shown.key, Relevance.RELEVANT, said)
 
     mine, theirs = progress_of_raters(session, study)
     assert (mine.name, mine.judged, mine.pace) == (rater.name, 0, None)

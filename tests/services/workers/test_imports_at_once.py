@@ -21,7 +21,7 @@ def test_the_same_files_at_once_are_the_same_run(database: Database) -> None:
     imported(database, *collection())
     rows = lines({"query": f"Does copper bend, case {n}?", "doc_id": f"new{n}"} for n in (1, 2, 3))
     files = file_formats.together([("new.jsonl", rows)])
-    opened, begun = [file_formats.opened(*one) for one in files], Barrier(AT_ONCE)
+    opened, begun = [file_formats.opened(*file) for file in files], Barrier(AT_ONCE)
 
     def stored(_: int) -> tuple[str, ...]:
         with database.reading() as session:
@@ -29,9 +29,9 @@ def test_the_same_files_at_once_are_the_same_run(database: Database) -> None:
             store = kinds.stored(study, opened, FileDecision(), blind=None)
         begun.wait()
         with database.writing() as session:
-            done = store(session, studies.open_or_make(session, NOW), NOW)
+            process = store(session, studies.open_or_make(session, NOW), NOW)
             session.commit()
-        return tuple(done["runs"])
+        return tuple(process["runs"])
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
         [runs] = set(threads.map(stored, range(AT_ONCE)))

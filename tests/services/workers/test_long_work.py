@@ -103,13 +103,13 @@ def work(database: Database, now: datetime = NOW) -> None:
 
 
 def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind) -> None:
-    seen: list[tuple[str, int, int, bool]] = []
+    visited: list[tuple[str, int, int, bool]] = []
 
     def making(tell: Tell) -> ExportedFile:
         for step in (0, 1, 2):
             tell(step, 2)
             now = progress(database, work_id)
-            seen.append((now.state, now.steps_done, now.steps, now.is_open))
+            visited.append((now.state, now.steps_done, now.steps, now.is_open))
         return FILE
 
     kind.making = making
@@ -117,9 +117,9 @@ def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind
     assert progress(database, work_id).state == WAITING
     work(database)
 
-    assert seen == [(ASKING, 0, 2, True), (ASKING, 1, 2, True), (ASKING, 2, 2, True)]
-    found = progress(database, work_id)
-    assert (found.state, found.file_name, found.failure, found.is_open) == (
+    assert visited == [(ASKING, 0, 2, True), (ASKING, 1, 2, True), (ASKING, 2, 2, True)]
+    result = progress(database, work_id)
+    assert (result.state, result.file_name, result.failure, result.is_open) == (
         DONE,
         "made.zip",
         None,
@@ -153,8 +153,8 @@ def test_a_failure_is_told_in_the_readers_language(database: Database, kind: Mad
     work_id = enqueue(database)
     work(database)
 
-    found = progress(database, work_id)
-    assert (found.state, found.failure) == (FAILED, "A proof pack holds what people judged")
+    result = progress(database, work_id)
+    assert (result.state, result.failure) == (FAILED, "A proof pack holds what people judged")
     with database.reading() as session, pytest.raises(NotMade):
         jobs.file(session, studies.open_or_make(session, NOW), work_id)
     assert enqueue(database) != work_id  # asked for again, it is tried again
@@ -179,8 +179,8 @@ def test_a_file_is_made_anew_without_a_deleted_rater(database: Database, kind: M
 
     def making(tell: Tell) -> ExportedFile:
         with database.reading() as session:
-            found = raters.lines(session, studies.open_or_make(session, NOW))
-        made.append(" ".join(line.name for line in found).encode())
+            result = raters.lines(session, studies.open_or_make(session, NOW))
+        made.append(" ".join(line.name for line in result).encode())
         tell(1, 2)
         if len(made) == 1:
             with database.writing() as session:

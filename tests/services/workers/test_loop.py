@@ -62,8 +62,8 @@ class PieceWork(OutsideWork[PieceCall, str]):
         if self.found:
             return self.found.pop(0)
         lost = (Piece.state == ASKING) & ~loop.are_held(Piece, now)
-        wanted = select(Piece).where(or_(Piece.state == WAITING, lost)).order_by(Piece.id)
-        for piece in session.scalars(wanted):
+        expected = select(Piece).where(or_(Piece.state == WAITING, lost)).order_by(Piece.id)
+        for piece in session.scalars(expected):
             if (lease := loop.take(session, piece, now)) is not None:
                 return PieceCall(lease)
         return Idle.DONE
@@ -97,8 +97,11 @@ def made(database: Database, n: int) -> Iterator[None]:
 
 def outcomes(database: Database) -> list[tuple[int, str, int, str | None]]:
     with database.reading() as session:
-        wanted = select(Piece).order_by(Piece.id)
-        return [(one.id, one.state, one.attempt, one.outcome) for one in session.scalars(wanted)]
+        expected = select(Piece).order_by(Piece.id)
+        return [
+            (scalar.id, scalar.state, scalar.attempt, scalar.outcome)
+            for scalar in session.scalars(expected)
+        ]
 
 
 WAIT = 60
@@ -176,8 +179,8 @@ def test_closed_it_keeps_what_is_on_its_way(database: Database, working: WorkLoo
     working.wake(PieceWork(answer), most=1)
     finish(working)
 
-    done, *others = outcomes(database)
-    assert done == (1, DONE, 1, "answer")
+    process, *others = outcomes(database)
+    assert process == (1, DONE, 1, "answer")
     assert {state for _, state, _, _ in others} == {WAITING}
 
 
@@ -238,11 +241,11 @@ def taken(database: Database, now: datetime = NOW) -> Lease | None:
 
 
 def test_of_many_who_want_a_piece_one_gets_it(database: Database) -> None:
-    barrier, found = Barrier(4), []
+    barrier, result = Barrier(4), []
 
     def take() -> None:
         barrier.wait()
-        found.append(taken(database))
+        result.append(taken(database))
 
     threads = [Thread(target=take) for _ in range(4)]
     for thread in threads:
@@ -250,21 +253,21 @@ def test_of_many_who_want_a_piece_one_gets_it(database: Database) -> None:
     for thread in threads:
         thread.join()
 
-    assert sorted(lease is None for lease in found) == [False, True, True, True]
-    assert Lease(Piece, (1,), 1) in found
+    assert sorted(lease is None for lease in result) == [False, True, True, True]
+    assert Lease(Piece, (1,), 1) in result
 
 
 def test_who_asks_meanwhile_gets_nothing(database: Database) -> None:
-    found: list[Lease | None] = []
+    result: list[Lease | None] = []
     with database.writing() as session:
         first = loop.take(session, session.get_one(Piece, 1), NOW)
-        late = Thread(target=lambda: found.append(taken(database)))
+        late = Thread(target=lambda: result.append(taken(database)))
         late.start()
         session.commit()
     late.join()
 
     assert first is not None
-    assert found == [None]
+    assert result == [None]
 
 
 def test_a_dead_holder_s_lease_is_taken_over(database: Database) -> None:

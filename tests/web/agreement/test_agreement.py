@@ -40,8 +40,8 @@ def _two_raters(web_database: Database, run_id: str) -> None:
             for rank, verdict in enumerate(verdicts, start=1):
                 made = click(f"{rater.id}-{rank}")
                 events.judge(session, rater, run_id, 1, rank, verdict, made)
-            said = AnswerRating(quality=3, notes="", empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-            events.rate(session, rater, run_id, 3, said, click(f"{rater.id}-empty"))
+            rating = AnswerRating(quality=3, notes="", empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+            events.rate(session, rater, run_id, 3, rating, click(f"{rater.id}-empty"))
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_each_table_of_each_kind_is_a_sheet_of_its_own(
     client: FlaskClient, web_database: Database
 ) -> None:
     with open_study(web_database) as (session, study):
-        made = document(agreement.report(session, study))
+        printed = document(agreement.report(session, study))
 
-    names = [table.name for section in made.sections for table in section.tables]
+    names = [table.name for section in printed.sections for table in section.tables]
     assert len(names) > 3
     sheets = load_workbook(io.BytesIO(client.get("/agreement.xlsx").data)).sheetnames
     assert sheets == ["report", *names]
@@ -114,8 +114,8 @@ def _disputed(web_database: Database, run_id: str) -> int:
         for rater, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
             events.judge(session, rater, run_id, 1, 2, verdict, click(f"v{rater.id}"))
         events.rate(session, budi, run_id, 1, AnswerRating(notes="<script>x"), click("n"))
-        wanted = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == "slug:b")
-        return session.scalars(wanted).one()
+        expected = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == "slug:b")
+        return session.scalars(expected).one()
 
 
 def stored(database: Database) -> list[tuple[str, str]]:

@@ -189,9 +189,9 @@ def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
 
     assert "1 tie" not in alone
     assert merged.links(".btn.go") == ["/study/standing"]  # others have still to rate
-    own = client.get(f"/comparisons/{address(pair, rule='rater Ani')}").text
-    assert "Ani alone" in own
-    assert "No answer yet: 2 of 2 questions are still to be rated." in own
+    text = client.get(f"/comparisons/{address(pair, rule='rater Ani')}").text
+    assert "Ani alone" in text
+    assert "No answer yet: 2 of 2 questions are still to be rated." in text
 
 
 def test_runs_of_different_questions_are_refused_with_what_differs(
@@ -238,11 +238,11 @@ def test_two_dropped_files_are_compared_and_nothing_of_them_is_in_the_study(
     assert Page(page).texts(".ft td.num b")[0] == "+0.27"
     parts = {"questions": "#matrix", "categories": "#multiples", "details": "#stability"}
     for part, heading in parts.items():
-        shown = client.get(f"/comparisons/files/{place(page)}&part={part}")
-        assert Page(shown).has(heading)
+        response = client.get(f"/comparisons/files/{place(page)}&part={part}")
+        assert Page(response).has(heading)
         assert f"part={part}" in page.text
-        assert "/comparisons/questions/" not in shown.text
-    assert "A rated file has counts and no verdicts by card." in shown.text
+        assert "/comparisons/questions/" not in response.text
+    assert "A rated file has counts and no verdicts by card." in response.text
     assert [count(web_database, table) for table in (Run, Query, Event)] == [0, 0, 0]
     tokens = Page(page).values("[name=file]")[:2]
     assert client.post("/comparisons/files/forget", data={"file": tokens}).status_code == 303
@@ -258,8 +258,8 @@ def test_every_file_and_picture_of_dropped_files_can_be_taken_away(client: Flask
         assert file.status_code == 200, name
         assert "phase1_comparison_" in file.headers["Content-Disposition"]
         assert f".{made.extension}" in file.headers["Content-Disposition"]
-    said = json.loads(client.get(f"/comparisons/files/report.json{place(page)}&phase=1").data)
-    assert [(run["name"], run["search_method"]) for run in said["runs"]] == [
+    decoded = json.loads(client.get(f"/comparisons/files/report.json{place(page)}&phase=1").data)
+    assert [(run["name"], run["search_method"]) for run in decoded["runs"]] == [
         ("Hybrid", "hybrid"),
         ("API Only", "api_only"),
     ]
@@ -319,8 +319,8 @@ def test_any_figures_can_be_shown_first(
     client: FlaskClient, web_database: Database, pair: tuple[str, str], headline: tuple[str, ...]
 ) -> None:
     with open_study(web_database) as (session, study):
-        wanted = replace(studies.switches(study), measures=headline)
-        studies.set_switches(session, study, wanted, NOW)
+        expected = replace(studies.switches(study), measures=headline)
+        studies.set_switches(session, study, expected, NOW)
 
     for part in ("", "categories", "questions"):
         page = Page(client.get(f"/comparisons/{address(pair, part=part)}"))

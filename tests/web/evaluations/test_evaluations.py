@@ -30,7 +30,7 @@ def test_a_page_has_the_report_of_the_command_line_and_explains_its_figures(
     """The first 2 of 3 answers, a line left out, all chunks by strategy, a dev set that stops."""
     (tmp_path / "some.jsonl").write_bytes(DATA[kind] + (b"{bad" if kind == "chunks" else b""))
     (tmp_path / "dev.json").write_text('["j2"]', "utf-8")
-    sent: dict[str, tuple[dict[str, Any], list[str | Path]]] = {
+    body: dict[str, tuple[dict[str, Any], list[str | Path]]] = {
         "answers": ({"first": "2"}, ["--n", "2"]),
         "chunks": ({}, []),
         "json-v2": (
@@ -38,7 +38,7 @@ def test_a_page_has_the_report_of_the_command_line_and_explains_its_figures(
             ["--subset", tmp_path / "dev.json", "--gate"],
         ),
     }
-    more, options = sent[kind]
+    more, options = body[kind]
     base = send(client, kind, (tmp_path / "some.jsonl").read_bytes(), **more).headers["Location"]
     page = Page(client.get(base))
 

@@ -42,11 +42,11 @@ print(len(paths), {answer.status_code for answer in answers if answer.status_cod
 
 
 def fresh(code: str, folder: Path) -> list[str]:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, folder], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
+    assert process.returncode == 0, process.stderr
+    return process.stdout.split()
 
 
 def test_the_first_page_waits_for_no_library_it_does_without(demo_file: Path) -> None:

@@ -53,4 +53,4 @@ def _sentences(answer: TestResponse) -> set[str]:
     main = Page(answer).one("main")
     for form in main.all("form"):
         form.element.drop_tree()
-    return {found.strip() for found in EMPTY.findall(main.text)}
+    return {result.strip() for result in EMPTY.findall(main.text)}

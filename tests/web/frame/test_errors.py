@@ -116,11 +116,11 @@ def test_a_click_on_a_locked_file_is_refused_and_its_repeat_stored_once(
 ) -> None:
     monkeypatch.setattr(engine, "PATIENCE_SECONDS", 0.05)
     web_database.close()
-    other = Database(str(web_database.url))
-    with other.writing() as session:
+    second_database = Database(str(web_database.url))
+    with second_database.writing() as session:
         session.execute(text("SELECT 1"))
         refused = _click(client, run_id, headers)
-    other.close()
+    second_database.close()
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "2")
     assert bool(Page(refused).partials) == bool(headers)

@@ -97,13 +97,13 @@ class Page(HTMLParser):
             self.broken.append(tag)
 
     def actions(self) -> list[str]:
-        found = []
+        result = []
         for tag, attributes in self.seen:
             for name, value in attributes.items():
                 runs = re.match(r"\s*(javascript|data|vbscript):", value, re.IGNORECASE)
                 if name.startswith("on") or name == "style" or (runs and name in {"href", "src"}):
-                    found.append(f"{tag} {name}={value[:40]}")
-        return found
+                    result.append(f"{tag} {name}={value[:40]}")
+        return result
 
     def elements(self) -> dict[str, int]:
         names = [tag for tag, attributes in self.seen if not is_icon(attributes)]
@@ -136,12 +136,12 @@ def file_with(text: str) -> bytes:
 
 
 def imported(client: FlaskClient, data: bytes, name: str) -> str:
-    kept = client.post("/runs/import", data={"files": (BytesIO(data), name)})
-    assert kept.status_code == 303, kept.text
-    report = client.get(kept.headers["Location"])
+    response = client.post("/runs/import", data={"files": (BytesIO(data), name)})
+    assert response.status_code == 303, response.text
+    report = client.get(response.headers["Location"])
     assert report.status_code == 200
     check(report.text, "import report")
-    token = kept.headers["Location"].partition("token=")[2]
+    token = response.headers["Location"].partition("token=")[2]
     stored = client.post("/runs/import", data={"token": token, "action": "store"})
     assert stored.status_code == 303, stored.text
     return stored.headers["Location"].partition("/queries/")[0]

@@ -103,8 +103,8 @@ def files_named(name: str) -> set[str]:
 
 def worker(client: FlaskClient) -> dict[str, Any]:
     script = client.get("/service-worker.js").text
-    found: dict[str, Any] = json.loads(script.partition("\n")[0][len("const SHELL = ") : -1])
-    return found
+    decoded: dict[str, Any] = json.loads(script.partition("\n")[0][len("const SHELL = ") : -1])
+    return decoded
 
 
 def test_the_worker_is_a_script_for_the_whole_app_that_no_cache_holds(client: FlaskClient) -> None:
@@ -114,8 +114,8 @@ def test_the_worker_is_a_script_for_the_whole_app_that_no_cache_holds(client: Fl
     assert answer.headers["Cache-Control"] == "no-store"
     assert worker(client)["base"] == "/"
     for file in worker(client)["files"]:
-        with client.get(file) as found:
-            assert found.status_code == 200, file
+        with client.get(file) as result:
+            assert result.status_code == 200, file
 
 
 def test_the_worker_keeps_all_that_the_rating_pages_are_made_of() -> None:
@@ -169,8 +169,8 @@ def test_a_click_of_somebody_else_is_not_stored_as_whoever_is_here(
 
     assert client.post(address, data=judgment, headers=theirs).status_code == 412
     assert judged() == 0
-    own = client.post(address, data=judgment, headers={**PART, RATER: mine})
-    assert (own.status_code, judged()) == (200, 1)
+    response = client.post(address, data=judgment, headers={**PART, RATER: mine})
+    assert (response.status_code, judged()) == (200, 1)
     visitors.lock(app.extensions["database"])
     signed_out = visitors.browser(app).post(address, data=judgment, headers=theirs)
     assert signed_out.status_code == 401

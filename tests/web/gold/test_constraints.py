@@ -82,8 +82,8 @@ def test_a_distance_where_both_have_a_point(client: FlaskClient, web_database: D
     point = {"verified": True, "api_data": {"latitude": 3.61, "longitude": 98.7}}
     run_id = stored(web_database, {1: [listing("a", location="Helvetia") | point], 2: [], 3: []})
 
-    shown = client.get(f"/constraints/{run_id}/1").text
-    assert "1.11\N{NO-BREAK SPACE}km away" in shown  # 0.01° of 111.2 km
+    text = client.get(f"/constraints/{run_id}/1").text
+    assert "1.11\N{NO-BREAK SPACE}km away" in text  # 0.01° of 111.2 km
 
 
 def test_an_override_is_made_undone_and_listed(client: FlaskClient, page: str) -> None:
@@ -225,11 +225,11 @@ def test_hostile_text_is_only_text(client: FlaskClient, web_database: Database, 
 @pytest.fixture(name="both")
 def _both(web_database: Database) -> tuple[str, str]:
     """Two V2 runs: CPRs 1, 3/4, 1/2, 0, 0 (two cards wait) against one card of 3/4."""
-    other = json.loads(v2_file({1: [listing("b", price=2_000_000_000)], 2: [], 3: []}))
+    decoded = json.loads(v2_file({1: [listing("b", price=2_000_000_000)], 2: [], 3: []}))
     with open_study(web_database) as (session, study):
         first, second = (
             store(session, study, json_runs.read("results.json", data)).id
-            for data in (v2_file(), json.dumps(other | {"method": "api_only"}).encode())
+            for data in (v2_file(), json.dumps(decoded | {"method": "api_only"}).encode())
         )
     return first, second
 
@@ -317,14 +317,14 @@ def _blind_ids(web_database: Database, run_id: str) -> list[str]:
 
 def marks_of(page: Page | TestResponse, number: int) -> str:
     """Return the words of the marks below a card."""
-    found = page if isinstance(page, Page) else Page(page)
-    return found.one(f"#badges-{number}").text
+    result = page if isinstance(page, Page) else Page(page)
+    return result.one(f"#badges-{number}").text
 
 
 def place_of(page: TestResponse, title: str) -> tuple[int, str]:
     """Return the number and the name of a card in a blind task by its title."""
-    (found,) = (card for card in Page(page).all("[id^=card-]") if title in card)
-    return int(found["id"].removeprefix("card-")), found.values("[name=card]")[0]
+    (result,) = (card for card in Page(page).all("[id^=card-]") if title in card)
+    return int(result["id"].removeprefix("card-")), result.values("[name=card]")[0]
 
 
 def begin(client: FlaskClient) -> str:
@@ -353,9 +353,18 @@ def test_a_page_without_gold_has_no_byte_of_it(client: FlaskClient, web_database
     with counted(web_database) as statements:
         assert b"badges" not in client.get(page).data
     asked = ("gold_versions", "card_decisions")
-    assert len([one for one in statements if any(f"FROM {t}" in one[:120] for t in asked)]) == 1
-    one = gold_bytes(questions=GOLD["questions"][:1])  # which does not ask question 2
-    client.post(f"/constraints/{run_id}/gold", data={"file": (BytesIO(one), "g.json")})
+    assert (
+        len(
+            [
+                statement
+                for statement in statements
+                if any(f"FROM {t}" in statement[:120] for t in asked)
+            ]
+        )
+        == 1
+    )
+    statement = gold_bytes(questions=GOLD["questions"][:1])  # which does not ask question 2
+    client.post(f"/constraints/{run_id}/gold", data={"file": (BytesIO(statement), "g.json")})
 
     assert client.get(page, headers=PART).data == before
     assert Page(client.get(f"/runs/{run_id}/queries/1")).has("#badges-1")
@@ -470,8 +479,8 @@ def test_a_blind_decision_holds_for_every_run(client: FlaskClient, blind_ids: li
     here = f'#question[data-query="{task}"] #badges-{number}'
     assert [*Page(answer).partials] == [here, "#status"]
     for headers in ({}, PART):
-        asked = client.post(f"{address}/decision", data=data | {"reason": ""}, headers=headers)
-        assert asked.status_code == 422
+        response = client.post(f"{address}/decision", data=data | {"reason": ""}, headers=headers)
+        assert response.status_code == 422
 
 
 @pytest.mark.parametrize("headers", WAYS)

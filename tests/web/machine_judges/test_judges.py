@@ -60,9 +60,9 @@ def rate_all(client: FlaskClient, run_id: str, *, wrong: int = 0) -> None:
 
 
 def judge_of(session: object) -> MachineJudge:
-    found: MachineJudge | None = session.scalar(select(MachineJudge))  # type: ignore[attr-defined]
-    assert found is not None
-    return found
+    result: MachineJudge | None = session.scalar(select(MachineJudge))  # type: ignore[attr-defined]
+    assert result is not None
+    return result
 
 
 @pytest.fixture(name="bot")
@@ -109,11 +109,11 @@ def test_terms_that_cannot_be_are_refused_with_what_is_wrong(
     client: FlaskClient, bot: Bot, field: str, typed: str, told: str
 ) -> None:
     address = make(client)
-    shown = client.get(address, query_string={field: typed})
+    response = client.get(address, query_string={field: typed})
     started = client.post(f"{address}/start", data={field: typed})
 
-    assert told in shown.text
-    assert (shown.status_code, started.status_code) == (200, 422)
+    assert told in response.text
+    assert (response.status_code, started.status_code) == (200, 422)
     assert told in started.text
     assert client.get(f"{address}/start").headers["Location"] == address
     assert bot.asked == []

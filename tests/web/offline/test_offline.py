@@ -60,8 +60,8 @@ def test_it_counts_cannot_tell_as_the_study_does(
 
 
 def described(page: Page) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(page.one("script#run[type='application/json']").content)
-    return found
+    decoded: dict[str, Any] = json.loads(page.one("script#run[type='application/json']").content)
+    return decoded
 
 
 def drop(client: FlaskClient, data: bytes) -> Any:
@@ -109,8 +109,8 @@ def test_both_languages_are_inside_each_with_its_decimal_sign_and_the_cut_off(
     shown = page(client, stored(web_database, [long, short]))
 
     parts = shown.all("template[lang][dir=ltr]")
-    found = [(part["lang"], part.one("[data-decimal]")["data-decimal"]) for part in parts]
-    assert found == [("id", ","), ("en", ".")]
+    result = [(part["lang"], part.one("[data-decimal]")["data-decimal"]) for part in parts]
+    assert result == [("id", ","), ("en", ".")]
     assert [len(part.all(".cutoff")) for part in parts] == [1, 1]
 
 
@@ -148,9 +148,9 @@ def test_in_a_blind_study_the_page_names_neither_run_nor_method(
     secret = stored(web_database, QUERIES, method="secretmethod")
     stored(web_database, QUERIES, method="api_only")
     with web_database.writing() as session:
-        found = session.get_one(Run, secret)
-        found.llm, found.timestamp = "secretllm", "20260126_141433"
-        sha256, source = found.files[0].sha256, found.files[0].name
+        result = session.get_one(Run, secret)
+        result.llm, result.timestamp = "secretllm", "20260126_141433"
+        sha256, source = result.files[0].sha256, result.files[0].name
         session.commit()
     answer = client.get(f"/runs/{secret}/offline.html")
 
@@ -243,8 +243,8 @@ OTHER = ratings(
 
 def verdicts(database: Database) -> list[str | None]:
     with database.reading() as session:
-        found = select(Judgment.verdict).order_by(Judgment.judged_item_id)
-        return list(session.scalars(found))
+        result = select(Judgment.verdict).order_by(Judgment.judged_item_id)
+        return list(session.scalars(result))
 
 
 def test_a_file_in_an_existing_name_changes_nothing_until_it_is_ticked(
@@ -284,9 +284,9 @@ def test_ratings_that_waited_for_their_run_are_stored_once_their_report_was_show
     run_id = stored(web_database, QUERIES)
 
     said = {"token": token, "action": "store"}
-    asked = client.post("/runs/import", data=said, follow_redirects=True)
+    response = client.post("/runs/import", data=said, follow_redirects=True)
 
-    assert "No rater has this name yet" in asked.text
+    assert "No rater has this name yet" in response.text
     assert verdicts(web_database) == []
     assert run_id in decide(client, token, "Ani").request.path
 

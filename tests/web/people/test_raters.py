@@ -37,9 +37,9 @@ def _owner(app: Flask, web_database: Database) -> FlaskClient:
 @pytest.fixture(name="ani")
 def _ani(web_database: Database) -> int:
     with web_database.writing() as session:
-        found = raters.add(session, studies.open_or_make(session, NOW), "Ani", NOW).id
+        result = raters.add(session, studies.open_or_make(session, NOW), "Ani", NOW).id
         session.commit()
-    return found
+    return result
 
 
 def names(database: Database) -> list[str]:
@@ -165,7 +165,7 @@ def test_a_deleted_name_is_nowhere(
         raters.rename(session, rater, name, now)
         rater_id = rater.id
         tokens.make(session, rater, "mine", ["judge"], now)
-        for kind, wanted in (
+        for kind, expected in (
             (jobs.PACK, kinds.packing(run_id, reports.of_rater(rater))),
             (jobs.PACK, kinds.packing(run_id, reports.Rule(reports.MAJORITY))),
             (
@@ -173,9 +173,9 @@ def test_a_deleted_name_is_nowhere(
                 kinds.importing([], FileDecision(rater=name.upper()), blind=None, confirm=0),
             ),
         ):
-            jobs.enqueue(session, study, kind, wanted, now)
-        done = jobs.find(session, study, jobs.enqueue(session, study, jobs.READING, {}, now))
-        done.state, done.result = "done", {"grades": {name: 2}}
+            jobs.enqueue(session, study, kind, expected, now)
+        process = jobs.find(session, study, jobs.enqueue(session, study, jobs.READING, {}, now))
+        process.state, process.result = "done", {"grades": {name: 2}}
         for text in (f'{{"rater": "{name}"}}', json.dumps({"rater": name}), "of nobody"):
             upload = waiting_files.new_upload("ratings.json", text.encode())
             waiting_files.keep(session, study, upload, now)
@@ -188,10 +188,10 @@ def test_a_deleted_name_is_nowhere(
     words = json.dumps(everything(web_database), ensure_ascii=False).casefold()
     assert "zedek" not in words
     with web_database.reading() as session:
-        assert [one.wanted for one in session.scalars(select(LongWork))] == [
+        assert [scalar.wanted for scalar in session.scalars(select(LongWork))] == [
             {"run": run_id, "rule": "majority"}
         ]
-        assert [one.content for one in session.scalars(select(Upload))] == [b"of nobody"]
+        assert [scalar.content for scalar in session.scalars(select(Upload))] == [b"of nobody"]
     assert b"zedek" not in bytes_of(web_database).lower()
 
 
@@ -203,15 +203,15 @@ def bytes_of(database: Database) -> bytes:
 
 def judgments_of(database: Database, rater_id: int) -> int:
     with database.reading() as session:
-        found = select(func.count()).select_from(Judgment).where(Judgment.rater_id == rater_id)
-        return session.scalar(found) or 0
+        result = select(func.count()).select_from(Judgment).where(Judgment.rater_id == rater_id)
+        return session.scalar(result) or 0
 
 
 def test_changes_are_listed_filtered_and_undone(client: FlaskClient, run_id: str) -> None:
     """Two clicks on cards, one by a device that says so, and a note that a sheet would run."""
     assert not Page(client.get("/history/")).has(".narrowing")  # no filters over nothing
-    for rank, sent in ((1, {}), (2, {"device": "phone", "sequence": "2"})):
-        judge(client, run_id, 1, rank, str(2 - rank), **sent)
+    for rank, body in ((1, {}), (2, {"device": "phone", "sequence": "2"})):
+        judge(client, run_id, 1, rank, str(2 - rank), **body)
     client.post(f"/runs/{run_id}/queries/1/rating", data={"notes": "=cmd <script>"})
 
     page = Page(client.get("/history/"))

@@ -48,9 +48,9 @@ def guess(app: Flask, times: int, password: str = "wrong", *, elsewhere: bool = 
 def thief_of(client: FlaskClient) -> FlaskClient:
     """Return another browser with a copy of the cookie by which a browser is signed in."""
     name = client.application.config["SESSION_COOKIE_NAME"]
-    found, thief = client.get_cookie(name), browser(client.application)
-    assert found is not None
-    thief.set_cookie(name, found.value)
+    result, thief = client.get_cookie(name), browser(client.application)
+    assert result is not None
+    thief.set_cookie(name, result.value)
     return thief
 
 
@@ -419,8 +419,10 @@ def test_a_browser_that_keeps_no_cookie_is_told_so(
     blocked, other = app.test_client(use_cookies=False), browser(app)
     path, said = (link, {}) if way == "invitation" else ("/sign-in", {"password": PASSWORD})
 
-    told = blocked.post(path, data=said, follow_redirects=True, headers={"Accept-Language": "en"})
-    assert told.status_code == 400
-    assert len(told.history) == 1
-    assert "keeps no cookie" in told.text
+    response = blocked.post(
+        path, data=said, follow_redirects=True, headers={"Accept-Language": "en"}
+    )
+    assert response.status_code == 400
+    assert len(response.history) == 1
+    assert "keeps no cookie" in response.text
     assert other.post(path, data=said, follow_redirects=True).status_code == 200

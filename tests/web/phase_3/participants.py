@@ -25,9 +25,9 @@ NOBODY = "http://127.0.0.1:9"
 
 def opened(database: Database, endpoint: str, **settings: object) -> str:
     """Open phase 3 with the chatbot at an address; return the path of everybody's link."""
-    wanted = replace(SETTINGS, endpoint=endpoint, tries=1, **settings)
+    expected = replace(SETTINGS, endpoint=endpoint, tries=1, **settings)
     with open_study(database) as (session, study):
-        user_studies.set_settings(session, study, wanted, NOW)
+        user_studies.set_settings(session, study, expected, NOW)
         token = participants.make_link(session, study, access.now()).token
     return f"/take-part/{token}"
 

@@ -60,8 +60,8 @@ def test_every_page_of_the_study_stays_equal(
     ]
 
     def seen() -> dict[str, bytes]:
-        found = {address: _timeless(owner.get(address).data) for address in addresses}
-        return found | {f"Ani: {path}": ani.get(path).data for path in ("/", task, "/history/")}
+        result = {address: _timeless(owner.get(address).data) for address in addresses}
+        return result | {f"Ani: {path}": ani.get(path).data for path in ("/", task, "/history/")}
 
     before = seen()
     assert [path for path in addresses if owner.get(path).status_code != 200] == []
@@ -83,9 +83,9 @@ def test_a_later_run_joins_no_participant_s_questions(app: Flask, web_database: 
 
     assert page.status_code == 303
     visitors.lock(web_database)
-    shown = visitors.owner(app).get(f"/runs/{run_id}/queries/1").text
-    assert "Question 1" in shown
-    assert "rumah-cemara" not in shown
+    text = visitors.owner(app).get(f"/runs/{run_id}/queries/1").text
+    assert "Question 1" in text
+    assert "rumah-cemara" not in text
 
 
 @pytest.fixture(name="participant")

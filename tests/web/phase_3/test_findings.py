@@ -51,8 +51,8 @@ def settings(database: Database) -> UserStudySettings:
 def test_what_the_owner_decides_is_kept(client: FlaskClient, web_database: Database) -> None:
     assert client.post("/study/users/", data=FORM).status_code == 303
 
-    found = settings(web_database)
-    assert (found.is_open, found.most_questions, found.at_once) == (True, 7, 3)
+    result = settings(web_database)
+    assert (result.is_open, result.most_questions, result.at_once) == (True, 7, 3)
     page = Page(client.get("/study/users/"))
     assert page.one("[name=endpoint]")["value"] == FORM["endpoint"]
     assert "voluntary" in page.one("[name=consent_en]")
@@ -126,9 +126,9 @@ def test_the_password_set_for_phase_3_leads_back_to_it(client: FlaskClient) -> N
     assert client.post("/study/users/links").status_code == 409  # no password yet
     form = Page(client.get(Page(client.get("/study/users/")).link("Set a password")))
     new = {"password": "a long password", "again": "a long password"}
-    done = form.submit(client, "form:has([name=next])", **new)
+    process = form.submit(client, "form:has([name=next])", **new)
 
-    led = visitors.goes_to(client, done)
+    led = visitors.goes_to(client, process)
     assert led == "/study/users/#links"
     assert "Make a link for everybody" in client.get(led).text
 
@@ -138,8 +138,8 @@ def test_a_link_is_shown_once_and_withdrawn(app: Flask, web_database: Database) 
     owner = visitors.owner(app)
     owner.post("/study/users/", data=FORM)
     page = Page(owner.post("/study/users/links", follow_redirects=True))
-    shown = page.one(".address").text
-    link = shown[shown.index("/take-part/") :]
+    text = page.one(".address").text
+    link = text[text.index("/take-part/") :]
     assert page.has("#link [role=img]")
 
     page = Page(owner.get("/study/users/"))
@@ -187,7 +187,7 @@ def test_empty_pages_say_how_to_begin(client: FlaskClient, web_database: Databas
         pages = [client.get(f"{PAGE}{part}") for part in ("", "questions", "comments")]
         assert {page.status_code for page in pages} == {200}
         mains = [Page(page).one("main") for page in pages]
-        return [any(link.startswith("/study/users/") for link in one.links()) for one in mains]
+        return [any(link.startswith("/study/users/") for link in main.links()) for main in mains]
 
     assert all(seen())
     assert client.get(f"{PAGE}report.json").status_code == 404
@@ -220,10 +220,10 @@ def test_questions_get_a_category(client: FlaskClient, two_people: tuple[int, in
     melati, _ = two_people
     address = f"{PAGE}{melati}/questions/1/category"
 
-    done = client.post(address, data={"category": "area"})
+    response = client.post(address, data={"category": "area"})
 
-    assert done.status_code == 303
-    assert done.location == f"{PAGE}questions#question-{melati}-1"
+    assert response.status_code == 303
+    assert response.location == f"{PAGE}questions#question-{melati}-1"
     narrowed = client.get(f"{PAGE}questions?category=area").text
     assert "Rumah di Cemara?" in narrowed
     assert "Yang lain?" not in narrowed
@@ -267,14 +267,14 @@ def test_withdrawal_says_what_goes_and_which_copies_stay_and_then_deletes(
 ) -> None:
     melati, kenari = two_people
     assert client.get(f"{PAGE}data/phase3.xlsx").status_code == 200
-    asked = client.get(f"{PAGE}{kenari}/withdraw").text
-    assert "1 question with the answers, 2 judgments" in asked
-    assert "backups of the database" in asked
-    assert "phase3.xlsx" in asked
+    text = client.get(f"{PAGE}{kenari}/withdraw").text
+    assert "1 question with the answers, 2 judgments" in text
+    assert "backups of the database" in text
+    assert "phase3.xlsx" in text
 
-    done = client.post(f"{PAGE}{kenari}/withdraw")
+    response = client.post(f"{PAGE}{kenari}/withdraw")
 
-    assert done.status_code == 303
+    assert response.status_code == 303
     page = Page(client.get(PAGE))
     assert "Kenari" not in page
     assert "1 participant withdrew" in page.one("#withdrawn")
@@ -296,6 +296,6 @@ def test_all_that_was_given_leaves_by_pseudonym_and_runs_nowhere(client: FlaskCl
     assert client.get(f"{PAGE}data/secret.csv").status_code == 404
     book = load_workbook(BytesIO(client.get(f"{PAGE}data/phase3.xlsx").data))
     assert book["cards"].max_row == 1 + 6
-    found = json.loads(client.get(f"{PAGE}data/phase3.json").data)
-    assert [one["participant"] for one in found["participants"]] == ["Melati", "Kenari <i>"]
-    assert "Owner" not in json.dumps(found)
+    decoded = json.loads(client.get(f"{PAGE}data/phase3.json").data)
+    assert [one["participant"] for one in decoded["participants"]] == ["Melati", "Kenari <i>"]
+    assert "Owner" not in json.dumps(decoded)

@@ -81,8 +81,8 @@ def test_participants_look_things_up_only_where_the_owner_lets_them(
     assert client.get(f"{address}/look").status_code == 400
     set_study(web_database, looks_up_in_phase_3=True)
     fill(web_database, "a")
-    found = look(client, address, "house")
-    data = {"evidence": "1", "listing": pins(found)[0]}
+    result = look(client, address, "house")
+    data = {"evidence": "1", "listing": pins(result)[0]}
     answer = client.post(f"{address}/evidence", data=data, headers=PART)
     assert Page(answer).partials["#evidence"].count("li") == 1
     assert Page(client.get(address)).one("#outcome")["data-verdict"] == "false_negative"

@@ -48,8 +48,8 @@ def test_who_agrees_is_in_once_and_is_shown_the_way_back_once(
     form = agrees(stranger, link)
     for _tap in range(2):
         assert stranger.post(link, data=form).status_code == 303
-    shown = Page(stranger.get("/ask/")).one(".address").text
-    back = shown[shown.index("/take-part/") :]
+    text = Page(stranger.get("/ask/")).one(".address").text
+    back = text[text.index("/take-part/") :]
 
     assert back not in stranger.get("/ask/").text
     other = visitors.browser(app, elsewhere=True)
@@ -211,8 +211,8 @@ def test_a_whole_form_ends_with_thanks(client: FlaskClient, web_database: Databa
 
     assert answer.headers["Location"] == "/closing/thanks"
     assert client.get("/closing/thanks").status_code == 200
-    found, finished = said(web_database)
-    assert (found.unanswered, found.helped, finished) == ((), "Cepat", True)
+    result, finished = said(web_database)
+    assert (result.unanswered, result.helped, finished) == ((), "Cepat", True)
 
 
 def test_what_was_left_out_is_asked_for_once(client: FlaskClient, web_database: Database) -> None:
@@ -224,8 +224,8 @@ def test_what_was_left_out_is_asked_for_once(client: FlaskClient, web_database: 
     assert Page(answer).fields("#closing")["missing"] == "Foto"
     assert not said(web_database)[1]
     assert client.post("/closing/", data=part | {"anyway": "1"}).status_code == 303
-    found, finished = said(web_database)
-    assert (found.unanswered, finished) == ((3, 7), True)
+    result, finished = said(web_database)
+    assert (result.unanswered, finished) == ((3, 7), True)
 
 
 def test_an_item_is_saved_as_it_is_answered(client: FlaskClient, web_database: Database) -> None:
@@ -235,8 +235,8 @@ def test_an_item_is_saved_as_it_is_answered(client: FlaskClient, web_database: D
         assert Page(answer).partials
     client.post("/closing/answer", data={"item": "helped", "said": "Peta"})
 
-    found, _ = said(web_database)
-    assert (found.usability[1], found.helped) == (5, "Peta")
+    result, _ = said(web_database)
+    assert (result.usability[1], result.helped) == (5, "Peta")
     for item, answered in (("sus-11", "3"), ("quality", "3"), ("sus-1", "9"), ("sus-1", "many")):
         data = {"item": item, "said": answered}
         assert client.post("/closing/answer", data=data).status_code == 400

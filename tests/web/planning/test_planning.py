@@ -87,9 +87,9 @@ def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
         assert "order fixed: Hybrid above" in page, place
         assert "Judged so far: 7 of 12 distinct cards and empty lists." in page, place
     assert "0 of 4 orders are fixed." not in client.get(comparison).text
-    found = client.get(f"/comparisons/report.json?{asked}").json
-    assert found is not None
-    assert found["settled"][0] == {
+    json = client.get(f"/comparisons/report.json?{asked}").json
+    assert json is not None
+    assert json["settled"][0] == {
         "runs": [*runs],
         "figure": "mean_precision_at_5",
         "settled": True,
@@ -162,7 +162,7 @@ def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
     figures = client.get(f"/runs/{run_id}/metrics.json").json
     assert figures is not None
     outside = figures["not_asked"]
-    inside = [one["query_id"] for one in figures["queries"]]
+    inside = [figure["query_id"] for figure in figures["queries"]]
     remark = "Outside the sample"
 
     page = client.get(f"/runs/{run_id}").text

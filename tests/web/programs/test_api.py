@@ -48,13 +48,13 @@ def test_figures_are_those_of_page_and_command(
     with web_database.reading() as session:
         study = studies.current(session)
         assert study is not None
-        wanted = studies.figures_in("nDCG@10, AP")
+        expected = studies.figures_in("nDCG@10, AP")
         rule = reports.rule_of(session, study)
-        named = reports.in_words(session, study, run_id, rule, figures=wanted)
+        named = reports.in_words(session, study, run_id, rule, figures=expected)
 
     assert program.get(f"/runs/{run_id}/figures") == client.get(f"/runs/{run_id}/metrics.json").json
-    asked = program.get(f"/runs/{run_id}/figures", figures="nDCG@10, AP")
-    assert asked == metrics_tables.metrics_json(named)
+    response = program.get(f"/runs/{run_id}/figures", figures="nDCG@10, AP")
+    assert response == metrics_tables.metrics_json(named)
 
 
 def test_every_export_is_that_of_the_page(
@@ -87,12 +87,12 @@ def test_all_rows_come_in_pages_without_a_gap(app: Flask, program: Program) -> N
         "/ratings",
         f"/runs/{first}/results",
     ):
-        whole, found, cursor = program.get(path, limit=1000)["data"], [], 0
+        whole, result, cursor = program.get(path, limit=1000)["data"], [], 0
         while cursor is not None:
             page = program.get(path, limit=1, cursor=cursor)
-            found += page["data"]
+            result += page["data"]
             cursor = page["next"]
-        assert found == whole
+        assert result == whole
 
 
 def test_a_question_that_its_file_calls_0_is_in_the_first_page(
@@ -112,8 +112,8 @@ def test_a_program_gives_a_reason_beside_a_verdict(program: Program, run_id: str
     item = program.get(f"/runs/{run_id}/results")["data"][0]["item"]
     about: dict[str, Any] = {"event_id": "e1", "item": item, "verdict": "0"}
     assert program.post("/judgments", **about, reason="price")["reason"] == "price"
-    kept = program.post("/judgments", **{**about, "event_id": "e2"})
-    assert kept["reason"] == "price"
+    response = program.post("/judgments", **{**about, "event_id": "e2"})
+    assert response["reason"] == "price"
     for wrong in ({"verdict": "1", "reason": "price"}, {"reason": "prise"}):
         program.post("/judgments", status=400, **{**about, "event_id": "e3", **wrong})
     assert program.get("/judgments")["data"][0]["reason"] == "price"
@@ -126,14 +126,14 @@ def test_what_nobody_judged_is_listed_first_ranks_first(
 ) -> None:
     """With the share of the first k results that is judged, question by question."""
     judge(client, run_id, 1)
-    found = program.get(f"/runs/{run_id}/unjudged", k=2)
+    response = program.get(f"/runs/{run_id}/unjudged", k=2)
 
-    places = [(one["rank"], one["query_id"]) for one in found["results"]]
+    places = [(item["rank"], item["query_id"]) for item in response["results"]]
     assert places == [(1, 2), (1, 6), (2, 1), (2, 2)]
     # One of two, none of two, none of one; the questions without a list have no share.
-    assert found["judged"] == pytest.approx((0.5 + 0 + 0) / 3)
+    assert response["judged"] == pytest.approx((0.5 + 0 + 0) / 3)
     items = program.get("/items", run=run_id, unjudged=True)["data"]
-    assert {one["item"] for one in found["results"]} <= {one["id"] for one in items}
+    assert {item["item"] for item in response["results"]} <= {item["id"] for item in items}
 
 
 def test_a_verdict_by_a_program_is_one_on_the_page(
@@ -144,12 +144,12 @@ def test_a_verdict_by_a_program_is_one_on_the_page(
     body = {"event_id": "e1", "item": item, "verdict": "1"}
     said = program.post("/judgments", **body)
     again = program.post("/judgments", **body)
-    other = program.post("/judgments", status=409, **{**body, "verdict": "0"})
+    response = program.post("/judgments", status=409, **{**body, "verdict": "0"})
 
     assert said == again
     assert said["relevant"] is True
-    assert other["title"] == "This click was stored before as something else"
-    assert "event_id" in other["detail"]
+    assert response["title"] == "This click was stored before as something else"
+    assert "event_id" in response["detail"]
     assert client.get(f"/runs/{run_id}/metrics.json").json == program.get(f"/runs/{run_id}/figures")
     assert program.get(f"/runs/{run_id}/figures")["queries"][0]["judged_count"] == 1
     program.post("/judgments", event_id="e2", item=item, verdict=None)
@@ -162,11 +162,11 @@ def test_an_answer_is_graded_with_notes_and_an_empty_list_is_judged(
     """What is left out stays as it was."""
     place = f"/runs/{run_id}/queries"
     program.post(f"{place}/1/ratings", event_id="r1", quality=4, notes="good")
-    kept = program.post(f"{place}/1/ratings", event_id="r2", quality=3)
+    response = program.post(f"{place}/1/ratings", event_id="r2", quality=3)
     program.post(f"{place}/3/ratings", event_id="r3", empty_outcome="false_negative")
 
-    assert (kept["quality"], kept["notes"]) == (3, "good")
-    assert program.get("/ratings")["data"] == [kept]
+    assert (response["quality"], response["notes"]) == (3, "good")
+    assert program.get("/ratings")["data"] == [response]
     [empty] = [one for one in program.get("/items")["data"] if one["identity"] is None]
     [verdict] = program.get("/judgments")["data"]
     assert (verdict["item"], verdict["verdict"]) == (empty["id"], "false_negative")
@@ -224,17 +224,17 @@ def test_files_are_one_import_with_what_is_said_beside_them(program: Program) ->
     assert run["cards"] == 2
     assert runs[1] == [run]
     verdicts = program.get("/judgments", rater="Ani")["data"]
-    assert [one["verdict"] for one in verdicts][:2] == ["1", "0"]
+    assert [verdict["verdict"] for verdict in verdicts][:2] == ["1", "0"]
 
 
 def test_grades_of_questions_that_nobody_was_asked_are_remarked_on(program: Program) -> None:
     """The others are stored."""
     program.send(("a.run", RUN.encode()))
     qrels = ("some.qrels", b"q1 0 d1 1\nq9 0 d1 1\n")
-    found = program.send(qrels, rater="Ani")
+    result = program.send(qrels, rater="Ani")
 
-    assert found["grades"] == {"Ani": 1}
-    assert [one["code"] for one in found["remarks"]] == ["results_grades_unasked"]
+    assert result["grades"] == {"Ani": 1}
+    assert [one["code"] for one in result["remarks"]] == ["results_grades_unasked"]
 
 
 def test_documents_with_another_text_are_the_same_ones_by_all_scopes_only(
@@ -322,11 +322,11 @@ def test_a_large_import_goes_on_as_a_job(app: Flask, program: Program) -> None:
     rows = lines({"query": f"Case {n % 400}?", "text": text} for n, text in enumerate(texts))
     answer = program.send(("deep.jsonl", rows), status=202)
     app.extensions["workers"].finish(WORK_SECONDS)
-    done = program.get(answer["address"].removeprefix("/api/v1"))
+    response = program.get(answer["address"].removeprefix("/api/v1"))
 
-    assert done["state"] == "done"
-    assert done["steps_done"] == done["steps"]
-    assert done["runs"] == [run["id"] for run in program.get("/runs")["data"]]
+    assert response["state"] == "done"
+    assert response["steps_done"] == response["steps"]
+    assert response["runs"] == [run["id"] for run in program.get("/runs")["data"]]
 
 
 def test_a_large_refused_import_ends_with_its_problems(app: Flask, program: Program) -> None:
@@ -334,10 +334,10 @@ def test_a_large_refused_import_ends_with_its_problems(app: Flask, program: Prog
     rows = b"query,rank\n" + (b"x" * 80_000 + b",1\n") * 100
     answer = program.send(("rows.csv", rows), status=202)
     app.extensions["workers"].finish(WORK_SECONDS)
-    done = program.get(f"/jobs/{answer['id']}")
+    response = program.get(f"/jobs/{answer['id']}")
 
-    assert done["problems"]
-    assert done["runs"] == []
+    assert response["problems"]
+    assert response["runs"] == []
 
 
 def test_a_comparison_is_the_document_of_the_command(app: Flask, program: Program) -> None:
@@ -349,12 +349,12 @@ def test_a_comparison_is_the_document_of_the_command(app: Flask, program: Progra
     with open_study(app.extensions["database"]) as (session, study):
         rule = reports.rule_of(session, study)
         with speaking("en"):
-            found = comparisons.report(session, study, [first, second], rule)
-        wanted = FORMATS["json"].render(found, date.min)
+            report = comparisons.report(session, study, [first, second], rule)
+        expected = FORMATS["json"].render(report, date.min)
     asked = {"run": [first, second]}
     answer = program.ask("GET", "/comparisons", query_string=asked)
 
-    assert answer.data == wanted
+    assert answer.data == expected
     for form in ("markdown", "latex", "html", "xlsx"):
         told = program.ask("GET", "/comparisons", query_string={**asked, "format": form})
         assert told.status_code == 200
@@ -487,11 +487,11 @@ def test_a_gate_says_what_the_service_says_and_leaves_nothing(program: Program) 
         assert answer.status_code == 200, answer.text
         return answer.json
 
-    found = gate(floor="P@1=0.5")
+    result = gate(floor="P@1=0.5")
 
     assert everything(program.client.application.extensions["database"]) == before
-    assert (found["outcome"], found["exit_code"], found["run"]) == ("open", 3, None)
-    assert len(found["unjudged"]) == 3
+    assert (result["outcome"], result["exit_code"], result["run"]) == ("open", 3, None)
+    assert len(result["unjudged"]) == 3
     kept = gate(floor="P@1=0.5", ask="1")["run"]
     assert kept in {run["id"] for run in program.get("/runs")["data"]}
     assert len(program.get(f"/runs/{kept}/unjudged")["results"]) == 3

@@ -65,8 +65,10 @@ def found_by_schemathesis(app: Flask, sent: str, *options: str) -> str:
             *("--generation-database", "none", *options),
         ]
         with TemporaryDirectory() as folder:  # it keeps what it found where it is run
-            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-    return done.stdout + done.stderr if done.returncode else ""
+            process = subprocess.run(
+                command, capture_output=True, text=True, check=False, cwd=folder
+            )
+    return process.stdout + process.stderr if process.returncode else ""
 
 
 @pytest.mark.thorough
@@ -83,8 +85,8 @@ def test_nothing_is_found_by_few_requests(app: Flask) -> None:
 def test_nothing_is_found_by_many_requests(app: Flask, rater: str | None, scope: Scope) -> None:
     """In every scope, as the owner and as a rater, in sequences too."""
     three_runs(app.extensions["database"])
-    sent = token(app, scope, rater=rater)
-    assert found_by_schemathesis(app, sent, "--max-examples", "40") == ""
+    body = token(app, scope, rater=rater)
+    assert found_by_schemathesis(app, body, "--max-examples", "40") == ""
 
 
 @pytest.fixture(name="made", scope="module")
@@ -120,8 +122,8 @@ def test_a_generated_client_imports_a_run_reads_its_figures_and_exports_it(
     with served(app) as address:
         client = made.AuthenticatedClient(address, token(app, "everything"))
         with client:
-            sent = types.File(BytesIO(RUN), "run.jsonl", "application/jsonl")
-            [run] = call("import_runs", body=models.ImportForm([sent])).data
+            body = types.File(BytesIO(RUN), "run.jsonl", "application/jsonl")
+            [run] = call("import_runs", body=models.ImportForm([body])).data
             [result] = call("list_results", run.id).data
             said = models.NewJudgment(event_id="e1", item=result.item, verdict="1")
             judged = call("judge_item", body=said)

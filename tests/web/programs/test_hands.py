@@ -37,7 +37,7 @@ def test_two_hands_of_a_study_never_disagree(
     """After any sequence, both show what was said last of each card and answer, and its figures."""
     program = Program(app)
     results = program.get(f"/runs/{run_id}/results")["data"]
-    items = {(one["query_id"], one["rank"]): one["item"] for one in results}
+    items = {(result["query_id"], result["rank"]): result["item"] for result in results}
     said: dict[int, str] = {}
     grades: dict[int, int | None] = {}
     for item in set(items.values()):  # what the example before left
@@ -63,15 +63,15 @@ def test_two_hands_of_a_study_never_disagree(
                 program.post(f"{address}s", event_id=event_id, quality=value)
 
     stand = {item: verdict for item, verdict in said.items() if verdict}
-    given_now = {one["item"]: one["verdict"] for one in program.get("/judgments")["data"]}
+    given_now = {result["item"]: result["verdict"] for result in program.get("/judgments")["data"]}
     assert given_now == stand
     for query in QUERIES:
         page = Page(client.get(f"/runs/{run_id}/queries/{query.query_id}"))
         for card in page.all("article[data-rank]"):
             item = items[query.query_id, int(card["data-rank"])]
-            pressed = [one["value"] for one in card.all("[aria-pressed=true]")]
+            pressed = [result["value"] for result in card.all("[aria-pressed=true]")]
             assert pressed == ([stand[item]] if item in stand else [])
-    rated = {one["query_id"]: one["quality"] for one in program.get("/ratings")["data"]}
+    rated = {result["query_id"]: result["quality"] for result in program.get("/ratings")["data"]}
     assert rated == {query: grade for query, grade in grades.items() if grade is not None}
     shown = client.get(f"/runs/{run_id}/metrics.json").json
     assert shown == program.get(f"/runs/{run_id}/figures")
@@ -84,7 +84,7 @@ def test_many_writers_at_once_store_each_event_once(app: Flask, run_id: str) -> 
     """
     program, owner = Program(app), token(app, "judge")
     results = program.get(f"/runs/{run_id}/results")["data"]
-    items = sorted({one["item"] for one in results})
+    items = sorted({result["item"] for result in results})
 
     def write(number: int) -> list[int]:
         body = {
@@ -104,7 +104,7 @@ def test_many_writers_at_once_store_each_event_once(app: Flask, run_id: str) -> 
     assert stored == {f"w{number}": 1 for number in range(WRITERS)}
     assert {item for item, _ in verdicts} == set(items)
     shown = program.get(f"/runs/{run_id}/results")["data"]
-    assert {(one["item"], str(one["relevance"])) for one in shown} == verdicts
+    assert {(result["item"], str(result["relevance"])) for result in shown} == verdicts
 
 
 def _sent(address: str, sent: str, body: dict[str, object]) -> int:

@@ -32,7 +32,7 @@ def _judged(app: Flask) -> dict[str, str]:
     """A study of two runs, in which the owner and Ani judged two items each; all verdicts."""
     owner, ani = Program(app), Program(app, rater="Ani")
     owner.send(*collection())
-    items = [one["id"] for one in owner.get("/items", question=1)["data"]]
+    items = [scalar["id"] for scalar in owner.get("/items", question=1)["data"]]
     for item in items:
         owner.post("/judgments", event_id=f"o{item}", item=item, verdict="1")
     task = ani.post("/tasks")["task"]
@@ -40,22 +40,22 @@ def _judged(app: Flask) -> dict[str, str]:
         path = f"/tasks/{task['id']}/judgments"
         ani.post(path, event_id=card["card"], card=card["card"], verdict="1")
     with app.extensions["database"].reading() as session:
-        return {one.event_id: one.new or "" for one in session.scalars(select(Event))}
+        return {scalar.event_id: scalar.new or "" for scalar in session.scalars(select(Event))}
 
 
 def stored(app: Flask) -> dict[str, Any]:
     """Everything in the database but when tokens were used."""
-    found = everything(app.extensions["database"])
-    del found["tokens"]
-    return found
+    result = everything(app.extensions["database"])
+    del result["tokens"]
+    return result
 
 
 def rows(app: Flask, table: type[Event | LogEntry], token: str) -> list[Any]:
     """The rows that programs wrote by a token of that name."""
     with app.extensions["database"].reading() as session:
         named = select(Token.id).where(Token.name == token)
-        found = session.scalars(select(table).where(table.token_id.in_(named)))
-        return [*found]
+        result = session.scalars(select(table).where(table.token_id.in_(named)))
+        return [*result]
 
 
 def name_token(app: Flask, name: str) -> None:
@@ -85,9 +85,9 @@ def test_the_scope_import_changes_nothing_of_a_rater_whom_the_study_has(
 def test_a_name_in_a_file_is_no_less_a_rater_whom_the_study_has(app: Flask) -> None:
     """Whom a column names, and not the form."""
     program, before = Program(app, "import"), stored(app)
-    found = [("q1", "Does copper bend, case 1?", "d1x0", "0", "Ani")]
+    result = [("q1", "Does copper bend, case 1?", "d1x0", "0", "Ani")]
     made = io.StringIO()
-    csv.writer(made).writerows([("query_id", "query", "doc_id", "grade", "rater"), *found])
+    csv.writer(made).writerows([("query_id", "query", "doc_id", "grade", "rater"), *result])
     refused = program.send(("rows.csv", made.getvalue().encode()), status=409)
 
     assert [(one["place"], one["changes"]) for one in refused["problems"]] == [("Ani", 1)]
@@ -101,12 +101,12 @@ def test_all_scopes_change_a_rater_once_the_number_is_confirmed(app: Flask) -> N
     name_token(app, "night")
     for number in (0, 2, 4):
         program.send(GRADES, status=409, rater="Ani", confirm=number)
-    done = program.send(GRADES, rater="Ani", confirm=3)
+    process = program.send(GRADES, rater="Ani", confirm=3)
     before = stored(app)
     again = program.send(GRADES, rater="Ani", confirm=3)
 
-    assert done["grades"] == again["grades"] == {"Ani": 3}
-    assert [(one.cause, one.new) for one in rows(app, Event, "night")] == [
+    assert process["grades"] == again["grades"] == {"Ani": 3}
+    assert [(row.cause, row.new) for row in rows(app, Event, "night")] == [
         ("import", "0"),
         ("import", "0"),
         ("import", "1"),
@@ -128,7 +128,7 @@ def test_the_scope_import_brings_runs_and_raters_that_are_new(app: Flask) -> Non
 
     assert stored(app) == before
     assert len(rows(app, Event, "build")) == 3
-    logged = [(one.action, one.subject) for one in rows(app, LogEntry, "build")]
+    logged = [(row.action, row.subject) for row in rows(app, LogEntry, "build")]
     assert logged == [("import", made["id"])]
     program.send(("one.qrels", b"q1 0 d1x0 1\n"), status=409, rater="Budi")
 
@@ -186,11 +186,11 @@ def test_a_job_changes_no_more_than_a_request(
 
     job = program.send(GRADES, status=202, rater="Ani", confirm=confirm)
     app.extensions["workers"].finish(WORK_SECONDS)
-    done = program.get(f"/jobs/{job['id']}")
+    response = program.get(f"/jobs/{job['id']}")
 
-    assert done["state"] == ("done" if confirm else "failed")
-    assert confirm or "confirm=3" in done["failure"]
-    assert done["grades"] == ({"Ani": 3} if confirm else {})
+    assert response["state"] == ("done" if confirm else "failed")
+    assert confirm or "confirm=3" in response["failure"]
+    assert response["grades"] == ({"Ani": 3} if confirm else {})
     assert len(rows(app, Event, "late")) == confirm
 
 

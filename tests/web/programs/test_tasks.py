@@ -21,10 +21,10 @@ from tests.web.rating.blind_study import three_runs
 def judged_to_the_end(program: Program) -> list[str]:
     """Judge, rate and classify whatever comes next until nothing is left; return all answers."""
     told, n = [], 0
-    while (found := program.post("/tasks"))["task"] is not None:
-        task = found["task"]
+    while (response := program.post("/tasks"))["task"] is not None:
+        task = response["task"]
         place = f"/tasks/{task['id']}"
-        told.append(json.dumps(found))
+        told.append(json.dumps(response))
         n += 1
         assert n < 100
         for card in task["cards"]:
@@ -109,8 +109,8 @@ def test_page_and_program_of_a_rater_show_the_same_question(app: Flask) -> None:
 
     assert address.endswith(task["id"])
     assert program.get(f"/tasks/{task['id']}")["cards"][0]["verdict"] == "0"
-    shown = page.get(address).text
-    places = [shown.index(card["card"]) for card in task["cards"]]
+    text = page.get(address).text
+    places = [text.index(card["card"]) for card in task["cards"]]
     assert places == sorted(places)
     with app.extensions["database"].reading() as session:
         assert len(session.scalars(select(Event)).all()) == 1

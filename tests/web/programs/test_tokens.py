@@ -27,17 +27,17 @@ def asked(app: Flask, sent: str | None) -> int:
 def test_a_token_is_shown_once_and_kept_as_a_hash(app: Flask, client: FlaskClient) -> None:
     """The page shows a new token in its answer; no page, row or cookie has it afterwards."""
     answer = client.post("/tokens/", data={"name": "build", "scope": ["read"], "days": "7"})
-    shown = Page(answer).one("code.token").text
+    text = Page(answer).one("code.token").text
     again = client.get("/tokens/")
 
-    assert asked(app, f"Bearer {shown}") == 200
-    assert shown.startswith("rlv_")
-    assert len(shown) > 40
-    assert shown not in again.text
+    assert asked(app, f"Bearer {text}") == 200
+    assert text.startswith("rlv_")
+    assert len(text) > 40
+    assert text not in again.text
     assert "build" in again.text
     assert "Set-Cookie" not in answer.headers
     with app.extensions["database"].reading() as session:
-        assert shown not in {row.token_hash for row in session.scalars(select(Token))}
+        assert text not in {row.token_hash for row in session.scalars(select(Token))}
 
 
 def test_a_token_without_a_scope_is_not_made(client: FlaskClient, web_database: Database) -> None:
@@ -54,12 +54,12 @@ def test_a_token_without_a_scope_is_not_made(client: FlaskClient, web_database: 
 
 def test_a_withdrawn_token_lets_nobody_in(app: Flask, client: FlaskClient) -> None:
     """From the moment on that its button is pressed."""
-    sent = f"Bearer {token(app, 'read')}"
-    before = asked(app, sent)
+    body = f"Bearer {token(app, 'read')}"
+    before = asked(app, body)
     [form] = Page(client.get("/tokens/")).all("form[action$='/withdraw']")
     client.post(form["action"])
 
-    assert (before, asked(app, sent)) == (200, 401)
+    assert (before, asked(app, body)) == (200, 401)
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,12 @@ def test_a_small_pack_is_the_answer_itself(client: FlaskClient, run_id: str) -> 
     answer = client.get(address)
     assert answer.content_type == "application/zip"
     assert f"proof_pack_{run_id}.zip" in answer.headers["Content-Disposition"]
-    found = verified(answer.data)
-    assert (found.equal, found.rule, found.runs) == (True, "majority", [run_id])
+    verification = verified(answer.data)
+    assert (verification.equal, verification.rule, verification.runs) == (
+        True,
+        "majority",
+        [run_id],
+    )
     assert verified(client.get("/study/proof-pack.zip").data).equal
     assert client.get("/runs/unknown/proof-pack.zip").status_code == 404
     assert client.get(f"/runs/{run_id}/proof-pack.zip?rule=best").status_code == 400
@@ -96,8 +100,8 @@ def test_a_job_that_waited_for_a_server_is_done_or_fails_with_a_remedy(
     app: Flask, client: FlaskClient, web_database: Database, run_id: str
 ) -> None:
     with open_study(web_database) as (session, study):
-        wanted = [{"run": run, "rule": "majority"} for run in (run_id, "gone")]
-        made, failed = [jobs.enqueue(session, study, jobs.PACK, one, now()) for one in wanted]
+        expected = [{"run": run, "rule": "majority"} for run in (run_id, "gone")]
+        made, failed = [jobs.enqueue(session, study, jobs.PACK, one, now()) for one in expected]
     workers(app).serve()
     assert workers(app).is_idle(WAIT)
 

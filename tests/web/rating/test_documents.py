@@ -32,8 +32,8 @@ ABOUT_ALL = {"guides.show", "guides.index", "guides.figures"}
 
 def wrong_words(page: Page) -> list[str]:
     """What a page says or has read out that belongs to studies of properties."""
-    seen = "//text()[not(parent::script or parent::style or ancestor::pre)]"  # examples of files
-    parts = page.element.xpath(f"{seen} | //@aria-label | //@title | //@placeholder | //@alt")
+    visited = "//text()[not(parent::script or parent::style or ancestor::pre)]"  # examples of files
+    parts = page.element.xpath(f"{visited} | //@aria-label | //@title | //@placeholder | //@alt")
     sources = {measure.source for measure in MEASURES.values()}  # titles of works
     said = [" ".join(str(part).split()) for part in parts]
     return [one for one in said if WORDS.search(one) and one not in {*sources, "bedrooms"}]
@@ -142,21 +142,21 @@ def test_nothing_that_one_run_says_reaches_a_blind_rater(
     offline = [client.get(f"/runs/{one}/offline.html").text for one in ids]
     client.post("/sign-in/as", data={"rater": "2"})
 
-    seen = {address: page.source for _, address, page in opened(client, "/") if page is not None}
+    visited = {address: page.source for _, address, page in opened(client, "/") if page is not None}
     task = begin(client)
     page = Page(client.get(task))
     for key in page.values(".card [name=card]"):
         answer = client.post(f"{task}/judgment", data={"card": key, "relevance": "1"},
                              headers=PART)  # fmt: skip
         assert answer.status_code == 200
-        seen[key] = answer.text
+        visited[key] = answer.text
 
     assert page.count(".card") == 3
-    for text in [*seen.values(), *offline]:
+    for text in [*visited.values(), *offline]:
         assert TELLING.search(text) is None
         assert not any(one in text for one in ids)
     # A file to rate without a server is of one list, so its ranks tell no system from another.
-    assert not any(map(RANK.search, seen.values()))
+    assert not any(map(RANK.search, visited.values()))
     client.post("/sign-in/as", data={"rater": "1"})
     set_study(web_database, blind=False)
     of_owner = "".join(client.get(f"/runs/{one}/queries/1").text for one in ids)

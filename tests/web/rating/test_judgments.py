@@ -98,8 +98,8 @@ def test_marking_all_at_once_is_the_owners_switch(client: FlaskClient, run_id: s
     address = f"{place(run_id, 1)}/judgments"
     assert client.post(address, data={"relevance": "1"}).status_code == 400
 
-    wanted = {"name": "S", "repeat_percent": "5", "allow_bulk": "1"}
-    client.post("/study/", data=wanted)
+    expected = {"name": "S", "repeat_percent": "5", "allow_bulk": "1"}
+    client.post("/study/", data=expected)
 
     assert client.post(address, data={"relevance": "1"}).status_code == 303
     assert pressed(client, run_id, 3) == ["1"]
@@ -185,8 +185,8 @@ def test_a_figure_is_its_band_until_nothing_can_move_it(
     """Query 1 is rated, not relevant: success 0 over 1 of 4; at the end between 0 and 3/4."""
     run_id = stored(web_database, [query(n, card(f"c{n}")) for n in range(1, 5)])
     judge(client, run_id, 1, relevance="0")
-    asked = client.get(f"{place(run_id, 2)}/figures", headers=PART)
-    of_run = Page(asked).all("[data-figure=success_rate] .num.open")[-1]
+    response = client.get(f"{place(run_id, 2)}/figures", headers=PART)
+    of_run = Page(response).all("[data-figure=success_rate] .num.open")[-1]
     assert of_run.one("b").text == "0.00"
     assert "0.00–0.75" in of_run
     assert "so far 0.00 over 1 of 4; 3 cards unjudged" in of_run
@@ -291,10 +291,10 @@ TOO_LONG, UNUSABLE = "This text is too long.", "This value cannot be used here."
 )
 def test_a_verdict_is_read(app: Flask, said: dict[str, str], meant: tuple[object, ...]) -> None:
     with app.test_request_context(method="POST", data=said | {"event_id": "e1"}):
-        found = checked(VerdictForm)
+        result = checked(VerdictForm)
 
-    assert (found.relevance.data, found.card.data, found.onward.data) == meant
-    assert found.click.event_id == "e1"
+    assert (result.relevance.data, result.card.data, result.onward.data) == meant
+    assert result.click.event_id == "e1"
 
 
 def test_an_event_is_read_and_named_where_nobody_named_it(app: Flask) -> None:

@@ -34,9 +34,9 @@ def _empty(web_database: Database) -> str:
 def test_an_empty_answer_is_looked_up_and_evidence_sets_its_outcome(
     client: FlaskClient, empty: str
 ) -> None:
-    found = look(client, empty, "house")
-    assert len(pins(found)) == 2
-    pin = {"evidence": "1", "listing": pins(found)[0], "event_id": "p"}
+    result = look(client, empty, "house")
+    assert len(pins(result)) == 2
+    pin = {"evidence": "1", "listing": pins(result)[0], "event_id": "p"}
     answer = Page(client.post(f"{empty}/evidence", data=pin, headers=PART))
     assert answer.all("#outcome [value=false_negative][aria-pressed=true]")
     assert evidence(client, empty) == ["House a"]
@@ -94,8 +94,8 @@ def test_other_questions_are_looked_up_where_the_owner_allows_it(
 ) -> None:
     listed = empty.removesuffix("1") + "2"
     assert Page(client.get(listed)).all("#missing")
-    found = look(client, listed, "")
-    assert (len(found.all(".hit")), len(pins(found))) == (3, 2)  # the list has one of them
+    result = look(client, listed, "")
+    assert (len(result.all(".hit")), len(pins(result))) == (3, 2)  # the list has one of them
     set_study(web_database, looks_up=False)
     assert not Page(client.get(listed)).all("#missing")
     assert client.get(f"{listed}/look").status_code in {400, 403, 409, 422}
@@ -158,8 +158,8 @@ def test_texts_are_looked_up_in_a_study_of_documents(
     imported(web_database, *collection(questions=2))
     set_study(web_database, blind=True, repeat_percent=0)
     at = begin(client)
-    found = look(client, at, "copper d2x1")
-    assert found.has(".hit")
-    assert not found.has(".facet")
-    client.post(f"{at}/evidence", data={"evidence": "1", "listing": pins(found)[0]})
+    result = look(client, at, "copper d2x1")
+    assert result.has(".hit")
+    assert not result.has(".facet")
+    client.post(f"{at}/evidence", data={"evidence": "1", "listing": pins(result)[0]})
     assert len(evidence(client, at)) == 1

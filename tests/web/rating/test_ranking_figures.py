@@ -39,12 +39,12 @@ def _pair(web_database: Database) -> tuple[str, str]:
 
 def test_pages_and_files_show_the_same_figures(client: FlaskClient, pair: tuple[str, str]) -> None:
     run = pair[0]
-    found = json.loads(client.get(f"/runs/{run}/metrics.json").text)
+    decoded = json.loads(client.get(f"/runs/{run}/metrics.json").text)
     names = {"nDCG@10", "P@5", "RR@10", "success@10", "Judged@10"}
-    assert set(found["figures"]) == names
-    assert found["scale"] == {"top": 3, "from": 2}
-    assert found["to_judge"] == 2
-    of_h1 = found["queries"][0]
+    assert set(decoded["figures"]) == names
+    assert decoded["scale"] == {"top": 3, "from": 2}
+    assert decoded["to_judge"] == 2
+    of_h1 = decoded["queries"][0]
     assert of_h1["external_id"] == "h1"
     # 2 / log2(3) over 3 + 2 / log2(3): z has 3 and is in no list
     assert of_h1["figures"]["nDCG@10"]["value"] == pytest.approx(0.2961, abs=5e-5)
@@ -94,23 +94,23 @@ def test_a_comparison_is_by_the_headline(
     client: FlaskClient, pair: tuple[str, str], file_format: str
 ) -> None:
     address = f"runs={pair[0]}&runs={pair[1]}"
-    made = client.get(f"/comparisons/report.{file_format}?{address}")
-    assert made.status_code == 200
+    response = client.get(f"/comparisons/report.{file_format}?{address}")
+    assert response.status_code == 200
     if file_format == "json":
-        found = json.loads(made.data)
-        assert found["headline"] == ["nDCG@10", "P@5", "RR@10", "success@10", "Judged@10"]
-        assert "composite" not in found
-        paired = dict.fromkeys(one["figure"] for one in found["differences"])
+        decoded = json.loads(response.data)
+        assert decoded["headline"] == ["nDCG@10", "P@5", "RR@10", "success@10", "Judged@10"]
+        assert "composite" not in decoded
+        paired = dict.fromkeys(one["figure"] for one in decoded["differences"])
         assert list(paired) == ["nDCG@10", "P@5", "RR@10", "success@10"]
-        assert list(found["stability"]["orders"]) == list(paired)
-        (first, _) = found["runs"]
+        assert list(decoded["stability"]["orders"]) == list(paired)
+        (first, _) = decoded["runs"]
         assert first["figures"]["nDCG@10"]["n"] == 2
         assert set(first["categories"]) == {"category 0", "category 1", "category 2"}
-        answer = found["questions"][0]["answers"][pair[0]]
+        answer = decoded["questions"][0]["answers"][pair[0]]
         assert answer["figures"]["P@5"]["value"] == 1 / 3
     elif file_format != "xlsx":
-        assert "P@5 (from grade 2)" in made.text
-        assert "omposite" not in made.text
+        assert "P@5 (from grade 2)" in response.text
+        assert "omposite" not in response.text
     parts = ("summary", "differences", "categories", "questions", "stability", "configuration")
     for part in parts:
         page = client.get(f"/comparisons/?{address}&part={part}")

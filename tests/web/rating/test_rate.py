@@ -88,8 +88,8 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
     with web_database.reading() as session:
         rater = session.get_one(Rater, owner(web_database))
         for run_id in run_ids:
-            found = live_metrics.by_category(session, rater.id, run_id).values()
-            assert all(standing.open_queries == 0 for standing in found)
+            result = live_metrics.by_category(session, rater.id, run_id).values()
+            assert all(standing.open_queries == 0 for standing in result)
         assert live_metrics.check(session) == []
 
 
@@ -303,7 +303,7 @@ def test_an_old_page_s_verdicts_find_cards(client: FlaskClient, web_database: Da
 @pytest.mark.usefixtures("run_ids")
 def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient) -> None:
     address = begin(client)
-    first, *rest = keys(client.get(address))
+    first, *remainder = keys(client.get(address))
     data = {"relevance": "1", "device": "phone", "sequence": "1", "event_id": "e1"}
 
     answer = client.post(f"{address}/judgment", data=data | {"card": first}, headers=PART)
@@ -314,7 +314,7 @@ def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient)
     assert len(answer.data) <= 6_000
     assert part.is_part
     assert not part.has("#below")
-    for number, key in enumerate(rest):
+    for number, key in enumerate(remainder):
         again = {"relevance": "1", "event_id": f"r{number}", "card": key, "onward": "1"}
         answer = client.post(f"{address}/judgment", data=again, headers=PART)
     assert Page(answer).one("#below")["data-stage"] == "answers"
@@ -377,8 +377,8 @@ def test_another_rater_s_task_is_nowhere_to_be_found(
     client: FlaskClient, web_database: Database, headers: dict[str, str]
 ) -> None:
     with open_study(web_database) as (session, study):
-        other = studies.add_rater(session, study, "Budi", NOW)
-        task = tasks.next_task(session, other, NOW)
+        second_rater = studies.add_rater(session, study, "Budi", NOW)
+        task = tasks.next_task(session, second_rater, NOW)
         assert task is not None
         task_id, key = task.id, tasks.key(task, tasks.cards(session, task)[0].id)
 

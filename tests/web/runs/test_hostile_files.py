@@ -45,10 +45,10 @@ def test_the_page_refuses_it_in_words_and_reads_the_next_one(
     app: Flask, web_database: Database, name: str
 ) -> None:
     client = in_english(app)
-    sent = client.post("/runs/import", data={"files": (BytesIO(HOSTILE[name]()), name)})
-    assert sent.status_code == 303
+    response = client.post("/runs/import", data={"files": (BytesIO(HOSTILE[name]()), name)})
+    assert response.status_code == 303
     assert workers(app).is_idle(WAIT)
-    report = client.get(sent.location, follow_redirects=True)
+    report = client.get(response.location, follow_redirects=True)
     assert report.status_code == 200
     assert "This file cannot be imported." in report.text
     assert name in report.text
@@ -108,8 +108,8 @@ def test_the_memory_of_the_server_stays_as_it_was(server: Server) -> None:
         client.post("/runs/import", files={"files": ("small.csv", SMALL)})
         before = _highest(server)
         for name in ("nested.json", "empty_rows.xlsx"):
-            sent = {"files": (name, HOSTILE[name]())}
-            assert client.post("/runs/import", files=sent).status_code == 200
+            body = {"files": (name, HOSTILE[name]())}
+            assert client.post("/runs/import", files=body).status_code == 200
         assert client.get("/healthz").status_code == 200
     assert _highest(server) - before < MOST_MB
 
@@ -118,9 +118,9 @@ def _highest(server: Server) -> float:
     """Return the most memory that a server held up to now, in MB."""
     (pid,) = server.pids()
     status = Path(f"/proc/{pid}/status").read_text("ascii")
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    assert found
-    return int(found[1]) / 1024
+    matches = re.search(r"VmHWM:\s+(\d+) kB", status)
+    assert matches
+    return int(matches[1]) / 1024
 
 
 LARGE_FILES = """
@@ -155,6 +155,6 @@ def test_no_thread_of_the_server_keeps_the_memory_of_a_large_file(tmp_path: Path
     command = [sys.executable, "-c", LARGE_FILES]
     environment = {**os.environ, "RELEVANSI_INSTANCE": str(tmp_path)}
 
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
 
-    assert int(done.stdout.split()[-1]) < 40
+    assert int(process.stdout.split()[-1]) < 40

@@ -338,11 +338,11 @@ def test_a_file_is_recognised_and_read_once_however_often_it_is_looked_at(
     """On the page and in the background: by one POST, three looks and the storing."""
     monkeypatch.setattr(waiting_files, "LONG_FROM", long_from)
     calls: list[str] = []
-    whole = bounded.call
+    call = bounded.call
 
     def counted(file: str, function: Any, *given: Any, **options: Any) -> Any:
         calls.append(function.__name__)
-        return whole(file, function, *given, **options)
+        return call(file, function, *given, **options)
 
     monkeypatch.setattr(bounded, "call", counted)
     page = sent(client, files(run_file()))
@@ -405,8 +405,8 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
     given = {waiting[0]: FileDecision(depends=["1", "2"])}
     with open_study(web_database) as (session, study):
         kept = [waiting_files.find(session, study, token) for token in waiting]
-        wanted = kinds.storing(kept, given)
-        pages.add(f"/files/{jobs.enqueue(session, study, jobs.STORING, wanted, NOW)}")
+        expected = kinds.storing(kept, given)
+        pages.add(f"/files/{jobs.enqueue(session, study, jobs.STORING, expected, NOW)}")
 
     assert len(pages) == 1
     assert count(web_database, LongWork) == 1

@@ -59,10 +59,10 @@ def together(name: str) -> list[Path]:
 
 def drop(client: FlaskClient, *files: Path | tuple[str, str]) -> TestResponse:
     chosen = [
-        (BytesIO(one.read_bytes()), one.name)
-        if isinstance(one, Path)
-        else (BytesIO(one[1].encode()), one[0])
-        for one in files
+        (BytesIO(file.read_bytes()), file.name)
+        if isinstance(file, Path)
+        else (BytesIO(file[1].encode()), file[0])
+        for file in files
     ]
     return client.post("/runs/import", data={"files": chosen}, follow_redirects=True)
 
@@ -332,7 +332,7 @@ def test_a_server_that_is_killed_while_storing_leaves_nothing_and_the_next_one_s
     )
     assert killed.returncode == -signal.SIGKILL
     rows = (Run, JudgedItem, Upload)
-    assert [count(web_database, one) for one in rows] == [0, 0, 1]
+    assert [count(web_database, row) for row in rows] == [0, 0, 1]
 
     work = JobWork(web_database, kinds.JOB_KINDS)
     with web_database.writing() as session:
@@ -343,7 +343,7 @@ def test_a_server_that_is_killed_while_storing_leaves_nothing_and_the_next_one_s
     with web_database.writing() as session:
         work.keep(session, call, outcome, now + 2 * ALIVE)
         session.commit()
-    assert [count(web_database, one) for one in rows] == [2, 1, 0]
+    assert [count(web_database, row) for row in rows] == [2, 1, 0]
 
 
 @pytest.mark.usefixtures("long")

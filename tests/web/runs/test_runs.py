@@ -94,11 +94,11 @@ def test_a_run_says_how_long_the_chatbot_took_where_its_file_does(
         replace(query(n, card("a")), extra={"latency_ms": took})
         for n, took in ((1, 2000), (2, 4000))
     ]
-    known = Page(client.get(f"/runs/{stored(web_database, timed)}"))
+    page = Page(client.get(f"/runs/{stored(web_database, timed)}"))
     unknown = client.get(f"/runs/{stored(web_database, [query(1, card('a'), text='Other')])}").text
 
-    assert "half below 3.0 sec" in known  # 2 and 4 seconds
-    assert "95% below 3.9 sec" in known  # 2 + 0.95 x 2
+    assert "half below 3.0 sec" in page  # 2 and 4 seconds
+    assert "95% below 3.9 sec" in page  # 2 + 0.95 x 2
     assert "Response time" not in unknown
 
 
@@ -114,15 +114,15 @@ def test_files_are_named_with_their_day_and_figures_are_not_rounded(
         assert answer.data
         assert run in answer.headers["Content-Disposition"]
     named = client.get(f"/runs/{run}/export.csv").headers["Content-Disposition"]
-    found = client.get(f"/runs/{run}/metrics.json").get_json()
+    result = client.get(f"/runs/{run}/metrics.json").get_json()
 
     # The file states no time, so that the day is that of the import.
     assert f"evaluation_rated_20260301_{run}_provisional.csv" in named  # no grade yet
     client.post(f"/runs/{run}/queries/1/rating", data={"quality": "3"})
     named = client.get(f"/runs/{run}/export.csv").headers["Content-Disposition"]
     assert f"evaluation_rated_20260301_{run}.csv" in named
-    assert found["figures"]["mrr"]["value"] == 1 / 3  # the third is relevant
-    assert found["queries"][0]["overall_precision"] == 1 / 3
+    assert result["figures"]["mrr"]["value"] == 1 / 3  # the third is relevant
+    assert result["queries"][0]["overall_precision"] == 1 / 3
 
 
 def test_labels_change_and_the_files_own_stay(client: FlaskClient, run_id: str) -> None:
@@ -140,11 +140,11 @@ def test_deleting_says_first_what_goes_and_what_stays(client: FlaskClient, run_i
     for number in (1, 6):  # question 6 depends on its conversation
         judge(client, run_id, number)
 
-    asked = client.get(f"/runs/{run_id}/delete").text
+    text = client.get(f"/runs/{run_id}/delete").text
     client.post(f"/runs/{run_id}/delete")
 
-    assert "1 judgment on a question that depends on its conversation" in asked
-    assert "1 judgment on a property: it counts for every run that shows it" in asked
+    assert "1 judgment on a question that depends on its conversation" in text
+    assert "1 judgment on a property: it counts for every run that shows it" in text
     assert client.get(f"/runs/{run_id}").status_code == 404
 
 

@@ -88,7 +88,7 @@ def test_a_translated_name_is_not_stored(client: FlaskClient, web_database: Data
 
 
 def test_every_switch_is_stored_and_logged(client: FlaskClient, web_database: Database) -> None:
-    wanted = FORM | {
+    expected = FORM | {
         "blind": "yes",
         "order": "shuffled",
         "figures": "all",
@@ -102,7 +102,7 @@ def test_every_switch_is_stored_and_logged(client: FlaskClient, web_database: Da
     }
 
     for _again in range(2):
-        assert client.post("/study/", data=wanted).status_code == 303
+        assert client.post("/study/", data=expected).status_code == 303
 
     assert kept(web_database) == Switches(
         name="Skripsi",
@@ -189,9 +189,9 @@ def test_what_changes_judgments_is_confirmed_and_the_rest_is_saved(
     assert client.post("/study/", data={"overlap": "3"}).status_code == 303  # nothing is judged
     client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
 
-    asked = client.post("/study/?part=raters", data=change)
+    response = client.post("/study/?part=raters", data=change)
     assert (kept(web_database).overlap, kept(web_database).reason_required) == (3, True)
-    page = Page(asked)
+    page = Page(response)
     assert page.has(".effect [name=confirmed]")
     assert page.one("[name=overlap]")["value"] == "2"
     part = Page(client.post("/study/?part=raters", data=change, headers=PART))
@@ -232,8 +232,8 @@ def test_with_verdicts_the_scale_is_shown_but_its_words_change(
     # A browser sends no disabled fields.
     assert client.post("/study/", data=FORM | {"word_1": "partly"}).status_code == 303
     assert kept(web_database).scale == Scale(2, 2, ("", "partly", ""))
-    other = client.post("/study/", data=FORM | {"top": "3"})
-    assert other.status_code == 409
+    response = client.post("/study/", data=FORM | {"top": "3"})
+    assert response.status_code == 409
     assert kept(web_database).scale == Scale(2, 2, ("", "partly", ""))
 
 
@@ -409,12 +409,12 @@ def test_a_runs_figures_follow_the_rule_in_the_address_and_name_it(
 ) -> None:
     page = Page(client.get(f"/runs/{two_raters}", query_string={"rule": rule}))
     tile = page.all(".tiles li")[0]
-    found = client.get(f"/runs/{two_raters}/metrics.json", query_string={"rule": rule}).get_json()
+    result = client.get(f"/runs/{two_raters}/metrics.json", query_string={"rule": rule}).get_json()
 
     assert value in tile
     assert page.texts(".pick b") == [words]
-    assert found["rule"] == (rule or "majority")
-    figure = found["figures"]["mean_precision_at_5"]["value"]
+    assert result["rule"] == (rule or "majority")
+    figure = result["figures"]["mean_precision_at_5"]["value"]
     assert figure == (None if "–" in value else float(value))
 
 
@@ -449,8 +449,8 @@ def named(database: Database) -> dict[int, str]:
     """Return what is assigned, as it would be written."""
     with open_study(database) as (session, study):
         sets = assignments.numbered(session, study)
-        found = assignments.by_rater(session, study)
-        return {key: assignments.written(questions, sets) for key, questions in found.items()}
+        result = assignments.by_rater(session, study)
+        return {key: assignments.written(questions, sets) for key, questions in result.items()}
 
 
 def test_assignments_are_stored(client: FlaskClient, web_database: Database, ani: int) -> None:
@@ -570,9 +570,9 @@ def said(client: FlaskClient, address: str) -> str:
     """Return the sentence of a page or a report on verdicts given blind, without the time."""
     answer = client.get(address)
     text = Page(answer).text if answer.mimetype == "text/html" else answer.text
-    found = re.search(r"\d of 4 verdicts were given .*?\. ", text)
-    assert found is not None
-    return re.sub(r"until [^.;]*", "until TIME", found[0])
+    matches = re.search(r"\d of 4 verdicts were given .*?\. ", text)
+    assert matches is not None
+    return re.sub(r"until [^.;]*", "until TIME", matches[0])
 
 
 def test_reports_count_what_was_blind_and_the_owner_has_the_rest_asked_again(
@@ -621,8 +621,8 @@ def test_ties_are_one_state_on_every_page_and_the_button_leads_to_them(
         assert page.texts("a[href='/adjudications/']") == ["Decide 1 tie"], address
     named = client.get(f"/runs/{two_raters}/export.csv").headers["Content-Disposition"]
     assert "_provisional.csv" in named
-    found = client.get(f"/runs/{two_raters}/metrics.json").get_json()["state"]
-    assert (found["stage"], found["ties"], found["finished"]) == ("ties", 1, False)
+    result = client.get(f"/runs/{two_raters}/metrics.json").get_json()["state"]
+    assert (result["stage"], result["ties"], result["finished"]) == ("ties", 1, False)
 
     with open_study(web_database) as (session, study):
         (dispute,) = adjudications.docket(session, study).ties

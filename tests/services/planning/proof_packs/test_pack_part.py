@@ -49,9 +49,9 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
             judge(session, rater, run, BY_PEOPLE)
         data = packs.pack(session, study, None, RULE).data
         ordered = samples.runs_of(session, study, runs[0].question_set_id)
-        found = machine_help.of_runs(session, study, ordered, RULE, mesin)
+        result = machine_help.of_runs(session, study, ordered, RULE, mesin)
         stated = json.loads(members(data)[packs.PLANNED])[str(runs[0].question_set_id)]
-        assert stated["machine_help"] == [json.loads(json.dumps(part_json(found)))]
+        assert stated["machine_help"] == [json.loads(json.dumps(part_json(result)))]
     database.close()
     return data
 
@@ -105,14 +105,14 @@ def sample(document: Any) -> None:
 def test_a_changed_member_is_found_out(
     packed: bytes, name: str, change: Callable[[Any], None], place: tuple[str, ...] | None
 ) -> None:
-    name = next(one for one in members(packed) if one.endswith(name))
-    found = verified(changed(packed, name, edited(change))).differences
+    name = next(member for member in members(packed) if member.endswith(name))
+    differences = verified(changed(packed, name, edited(change))).differences
 
-    assert {one.file for one in found} == {name}
+    assert {member.file for member in differences} == {name}
     if place is not None:
-        (one,) = found
-        assert one.place[1:] == place
-        assert one.packed != one.computed
+        (member,) = differences
+        assert member.place[1:] == place
+        assert member.packed != member.computed
 
 
 @pytest.mark.parametrize(
@@ -128,22 +128,22 @@ def test_a_changed_member_is_found_out(
     ],
 )
 def test_a_changed_rule(packed: bytes, change: Callable[[dict[str, Any]], None], file: str) -> None:
-    found = verified(changed(packed, ROWS, edited(lambda rows: change(rows[0])))).differences
+    differences = verified(changed(packed, ROWS, edited(lambda rows: change(rows[0])))).differences
 
-    assert file in {one.file for one in found}
+    assert file in {difference.file for difference in differences}
 
 
 def test_a_changed_verdict_of_the_machine_changes_the_figures(packed: bytes) -> None:
     raters = json.loads(members(packed)["study/raters.json"])
-    (machine_id,) = [one["id"] for one in raters if one["is_machine"]]
+    (machine_id,) = [rater["id"] for rater in raters if rater["is_machine"]]
 
     def change(rows: Any) -> None:
-        (*_, last) = [one for one in rows if one["rater_id"] == machine_id]
+        (*_, last) = [rater for rater in rows if rater["rater_id"] == machine_id]
         last["verdict"] = "1" if last["verdict"] == "0" else "0"
 
-    found = verified(changed(packed, "study/judgments.json", edited(change)))
+    verification = verified(changed(packed, "study/judgments.json", edited(change)))
 
-    assert {one.file for one in found.differences} == {packs.PLANNED}
+    assert {rater.file for rater in verification.differences} == {packs.PLANNED}
 
 
 def test_no_machine_without_a_rule(session: Session, study: Study, rater: Rater) -> None:
@@ -151,9 +151,9 @@ def test_no_machine_without_a_rule(session: Session, study: Study, rater: Rater)
     judge(session, machine(session, study), runs[0], BY_MACHINE)
     judge(session, rater, runs[0], BY_PEOPLE)
 
-    found = members(packs.pack(session, study, None, RULE).data)
+    result = members(packs.pack(session, study, None, RULE).data)
 
-    (of_set,) = json.loads(found[packs.PLANNED]).values()
+    (of_set,) = json.loads(result[packs.PLANNED]).values()
     assert of_set["machine_help"] == []
     assert of_set["settled"]
-    assert not any(b"Mesin" in data for data in found.values())
+    assert not any(b"Mesin" in data for data in result.values())
