@@ -202,7 +202,7 @@ def _columns(table: str, rows: bytes) -> Any:
 
 def difference(frozen: Any, made: Any) -> str | None:
     """Return the first place where two outputs differ, and both values; None where none does."""
-    if frozen == made:  # quick, and most of the time so
+    if repr(frozen) == repr(made):  # quick, and most of the time so; 1 is not 1.0
         return None
     was, now = dict(_leaves(frozen)), dict(_leaves(made))
     for place in (*was, *(now.keys() - was)):
