@@ -28,12 +28,12 @@ from relevansi.importers.results.records import (
     text_at,
 )
 from relevansi.importers.results.rows import (
-    LONGEST_VALUE,
     Row,
     Rows,
     Values,
     as_rank,
     as_text,
+    cut,
 )
 from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
 from relevansi.importers.runs.json_documents import kind_of
@@ -111,7 +111,7 @@ def _list(
         wrong = as_text(value.get("error")).strip() or words_of(value.get("error"))
         state = _STATES.get(text_at(value, "state|status"), QueryState.RESULTS)
         state = QueryState.FAILED if wrong else state
-        yield replace(common, state=state, error=wrong[:LONGEST_VALUE])
+        yield replace(common, state=state, error=cut(wrong))
     else:
         yield from _items(file, line, listed, shape, common)
 
@@ -154,7 +154,7 @@ def _answer(value: Values, shape: Shape) -> str:
 
 def _notes(value: Values, turns: list[object], listed: Sequence[object]) -> dict[str, object]:
     notes: dict[str, object] = {
-        name: as_text(value[name])[:LONGEST_VALUE] for name in _NOTES if as_text(value.get(name))
+        name: cut(as_text(value[name])) for name in _NOTES if as_text(value.get(name))
     }
     indexes = {as_text(at(entry, "_index") or at(entry, "hit._index")) for entry in listed} - {""}
     if len(indexes) == 1:  # ratings go back to it

@@ -21,7 +21,7 @@ from relevansi.records import QueryState
 
 LONGEST_ID = 200
 LONGEST_VALUE = 500
-"""Characters that are kept of a value of metadata."""
+"""Characters that are kept of a value of metadata; a longer one ends in "…"."""
 Columns = Mapping[str, str]
 """Role to the name of its column or the path to it, as a person chose it."""
 Values = dict[str, object]
@@ -249,7 +249,7 @@ def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> D
         if name in roles or value == "":
             continue
         if isinstance(value, str):
-            meta[storable_text(name)] = as_text(value)[:LONGEST_VALUE]
+            meta[storable_text(name)] = cut(as_text(value))
         elif isinstance(value, int | float) and as_number(value) is not None:
             meta[storable_text(name)] = value
     return Document(
@@ -259,6 +259,15 @@ def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> D
         doc_id=doc_id or None,
         meta=meta,
     )
+
+
+def cut(text: str) -> str:
+    """Return the text with no more than ``LONGEST_VALUE`` characters.
+
+    >>> cut("a text"), len(cut("long" * 200)), cut("long" * 200)[-3:]
+    ('a text', 500, 'on…')
+    """
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 
 
 def scalar(value: object) -> object:
