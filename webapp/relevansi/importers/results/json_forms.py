@@ -83,7 +83,7 @@ def respelled(value: object) -> object:
     A key stays as it is where two of its object would be one.
 
     >>> respelled({"Query": "a", "SearchResults": [{"Id": 1}], "Size": 2})
-    {'query': 'a', 'search_results': [{'Id': 1}], 'Size': 2}
+    {'query': 'a', 'search_results': [{'id': 1}], 'Size': 2}
     """
     if isinstance(value, list):
         return [respelled(entry) if isinstance(entry, dict | list) else entry for entry in value]

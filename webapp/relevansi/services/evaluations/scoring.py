@@ -86,9 +86,12 @@ class ScoringSettings(Struct, frozen=True):
         first = {} if self.first is None else {"first": self.first}
         if self.kind is EvaluationKind.CHUNKS:
             return first
-        scale, embedder = self.scale, self.embedder.name if self.embedder else None
-        of_scale = {"tau_sim": scale.tau_sim, "keep_citations": scale.keep_citations}
-        return first | {"embedder": embedder} | of_scale
+        scale = self.scale
+        return first | {  # in this order: a digest of these knows the same evaluation again
+            "tau_sim": scale.tau_sim,
+            "embedder": self.embedder.name if self.embedder else None,
+            "keep_citations": scale.keep_citations,
+        }
 
 
 def constraint_scoring(
