@@ -59,6 +59,21 @@ JUDGMENTS: Mapping[str, Mapping[str, str]] = {
 }
 """Verdicts by the field that they are stored in; a quality and notes say themselves."""
 
+QUALITIES = (
+    mark("Error / no results"),
+    mark("None relevant"),
+    mark("Few relevant (<50%)"),
+    mark("Fairly relevant (50-70%)"),
+    mark("Most relevant (>70%)"),
+    mark("All results very relevant"),
+)
+"""What raters mean by a grade of an answer, from 0."""
+QUALITIES_FOR_USERS = (
+    *(mark("Very bad"), mark("Bad"), mark("Not so good")),
+    *(mark("Fair"), mark("Good"), mark("Very good")),
+)
+"""What users of a chatbot mean by it."""
+
 OTHER = "other"
 REASONS: Mapping[str, str] = {
     "location": mark("Location"),
@@ -205,6 +220,11 @@ def rule(name: str, merged: str | None = None) -> str:
 def cannot_tell(setting: CannotTell | None) -> str:
     """Return the sentence on what "cannot tell" is in figures; empty where that is not known."""
     return gettext(CANNOT_TELL[setting]) if setting else ""
+
+
+def quality(grade: int, *, lay: bool = False) -> str:
+    """Return what a grade of an answer means, to raters or, `lay`, to users of a chatbot."""
+    return gettext((QUALITIES_FOR_USERS if lay else QUALITIES)[grade])
 
 
 def field(name: str) -> str:

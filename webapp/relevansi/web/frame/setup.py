@@ -311,7 +311,7 @@ def _set_up_templates(app: Flask) -> None:
         (notation, ("size", "distance", "duration", "percent", "difference", "interval")),
         (markdown, ("line", "link", "picture", "render", "is_long", "shortened")),
         (labels, ("method", "category", "field", "judgment", "cannot_tell", "verdict")),
-        (labels, ("sign", "reason", "owner")),
+        (labels, ("sign", "reason", "owner", "quality")),
     ):
         environment.filters |= {name: getattr(module, name) for name in names}
     environment.filters |= {"excerpt": excerpt, "word_count": word_count}

@@ -83,15 +83,14 @@ def of_query(summary: QuerySummary, names: Sequence[str] = HEADLINES) -> dict[st
     """Return the column of a single question; coverage and the composite have no place in it."""
     judged = judged_companions(tuple(names))
     shares = {name: summary.figures[share].value for name, share in judged.items()}
-    column = {
-        name: _cell(*(name, span, why_undefined(summary, name)), share=shares.get(name))
-        for name, span in summary.figures.items()
-    }
+    column = dict.fromkeys(names, FigureCell("", applies=False))
+    for name in column.keys() & summary.figures.keys():
+        span, why = summary.figures[name], why_undefined(summary, name)
+        column[name] = _cell(name, span, why, share=shares.get(name))
     grade = summary.figures[OF_QUALITY].value
-    if grade is not None:  # one grade, not a mean of grades
+    if OF_QUALITY in column and grade is not None:  # one grade, not a mean of grades
         column[OF_QUALITY] = replace(column[OF_QUALITY], value=notation.number(grade))
-    none = FigureCell("", applies=False)
-    return {name: column.get(name, none) for name in names}
+    return column
 
 
 def of_answers(
