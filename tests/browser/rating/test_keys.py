@@ -195,7 +195,7 @@ def _rate_all(rating: RatingPage, server: Server, run_id: str) -> int:
 
 
 def _expect_finished(rating: RatingPage) -> None:
-    expect(rating.page.locator("#finished")).to_have_text(FINISHED)
+    expect(rating.page.locator("main p").first).to_contain_text(FINISHED)
 
 
 def _expect_stored(server: Server, run_id: str, planned: list[Planned]) -> None:
