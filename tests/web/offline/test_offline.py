@@ -186,7 +186,7 @@ def hostile(text: str) -> OfflineRun:
 @texts()
 def test_hostile_texts_stay_texts(app: Flask, name: str) -> None:
     question = HOSTILE[name].replace("\ud800", "")  # no import lets it in
-    calm = offline_page.page(app.jinja_env, hostile("a")).decode()
+    calm = offline_page.page(app.jinja_env, hostile("a"[: len(question)])).decode()
     text = offline_page.page(app.jinja_env, hostile(question)).decode()
 
     for acting in ("<script", "<style", "<template", "<svg", "<img", "<iframe", "<hx-"):
