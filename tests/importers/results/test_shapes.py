@@ -352,6 +352,15 @@ def test_a_second_list_of_a_question_is_named(name: str) -> None:
     assert [p.details["place"] for p in group.problems if p.code == "results_list_beside"] == [name]
 
 
+@pytest.mark.parametrize("name", ["context", "Context"])
+def test_a_list_beside_one_that_lies_deeper_is_named(name: str) -> None:
+    """A system that is called like a usual list hides no other system's."""
+    group = read({"question": "boots", "results": {"BM25": [*reversed(DOCS)], name: DOCS}})
+
+    places = [p.details["place"] for p in group.problems if p.code == "results_list_beside"]
+    assert places == ["results.BM25"]
+
+
 def test_a_question_with_two_lists_of_one_system_is_reported() -> None:
     group = read(*({"query": "boots", "variant": name, "results": DOCS} for name in "ab"))
 

@@ -117,9 +117,16 @@ def _list(
 
 
 def _lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
-    """The names of other lists of a question that have objects with an id or text, or such ids."""
-    read = path.partition(".")[0]
+    """The names of other lists of a question that have objects with an id or text, or such ids.
+
+    They are beside the list at `path`, or beside the object that has it.
+    """
+    outer, _, inner_path = path.rpartition(".")
+    holder = at(value, outer) if outer else None
     names: list[str] = []
+    if isinstance(holder, dict):
+        names += [f"{outer}.{name}" for name in _lists_beside(holder, inner_path, listed)]
+    read = path.partition(".")[0]
     for name, inner in value.items():
         is_read = name in (read, path) or inner == value.get(read)
         if not isinstance(inner, list) or not inner or is_read:
