@@ -13,7 +13,7 @@ from tests.benchmarks.report import Measurement, Section, Target, number
 from tests.benchmarks.studies import GIVEN, Size, add_rater, invite, made_up
 from tests.browser.server import Server
 
-RATERS, MOST_MS = 100, 250
+RATERS, MOST_MS = 100, 150
 PAUSE = 3.0
 """Seconds between an answer and the next click, of somebody who reads."""
 CLICKS = 20

@@ -167,20 +167,26 @@ class _Browser:
 
     async def open(self) -> None:
         """Connect for a round, and open the page."""
-        self._streams = await asyncio.open_connection("127.0.0.1", self.contestant.port)
+        self._streams = await self._connect()
         if self.client.page:
             reader, writer = self._streams
             writer.write(self._get(self.client.page))
             await self._answer(reader)
 
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self.contestant.port)
+
     async def work(self, taken: list[float]) -> None:
         """Send this round's requests, adding to the times `taken`."""
         contestant = self.contestant
-        reader, writer = self._streams
         ends = perf_counter() + contestant.seconds
         for _ in range(contestant.requests):
             if contestant.pause:  # nobody clicks in step with others
                 await asyncio.sleep(self._chance.uniform(0, 2 * contestant.pause))
+            reader, writer = self._streams
+            if reader.at_eof():  # the server ends a connection that was idle for long
+                writer.close()
+                reader, writer = self._streams = await self._connect()
             again, at = divmod(self.clicks, len(self.client.places))
             self.clicks += 1
             place = self.client.places[at]
