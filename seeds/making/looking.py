@@ -16,8 +16,8 @@ from relevansi.records import Click, EmptyOutcome, Relevance
 from relevansi.services.catalogue.filters import Filters
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target
-from relevansi.services.rating import looking
-from relevansi.services.rating.looking import Place
+from relevansi.services.rating import lookups
+from relevansi.services.rating.lookups import Place
 from relevansi.services.study import studies
 
 NOTHING, MISSED = 12, 9
@@ -41,11 +41,11 @@ def add(session: Session, study: Study, _folder: Path, _now: datetime) -> None:
             place = _place(session, rater, outcome)
             if question.position == MISSED and outcome.new == EmptyOutcome.CORRECT_EMPTY:
                 continue
-            look = looking.look(session, rater, place, words, filters, outcome.received_at - PACE)
+            look = lookups.search(session, rater, place, words, filters, outcome.received_at - PACE)
             if look.matches.items:
                 click = Click(f"{outcome.event_id}-pin", outcome.received_at + PACE)
-                looking.pin(session, rater, place, look.matches.items[0].id, click)
-                [evidence] = looking.evidence(session, rater, place)
+                lookups.pin(session, rater, place, look.matches.items[0].id, click)
+                [evidence] = lookups.evidence(session, rater, place)
                 pinned[question.id] = evidence.item_id
     for rater in raters:
         for outcome, question in _outcomes(session, rater):
@@ -73,6 +73,6 @@ def _outcomes(session: Session, rater: Rater) -> list[tuple[Event, Question]]:
 
 def _place(session: Session, rater: Rater, click: Event) -> Place:
     if click.task_id is not None:
-        return looking.of_task(session, rater, click.task_id)
+        return lookups.of_task(session, rater, click.task_id)
     query = session.get_one(Query, click.query_key)
-    return looking.of_answer(session, rater, query.run_id, query.query_id)
+    return lookups.of_answer(session, rater, query.run_id, query.query_id)

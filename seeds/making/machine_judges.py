@@ -20,7 +20,7 @@ from relevansi.db.tables.machine_judges import MachineCall, MachineJudge, Machin
 from relevansi.db.tables.runs import Result
 from relevansi.db.tables.study import Question, Study
 from relevansi.records import Click, Scale
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.machine_judges import calls as sessions
 from relevansi.services.machine_judges import judges, prompts
@@ -121,7 +121,7 @@ def _judge_the_rest(
         changes.append(TargetChange(target, said.verdict, click))
     session.add_all(calls)
     events.record_all(session, judge.rater, changes, cause="machine")
-    live_metrics.refresh(session, [judge.rater_id], in_study(judge.rater.study))
+    stored_summaries.refresh(session, [judge.rater_id], in_study(judge.rater.study))
 
 
 def _name(thing: JudgedItem, position: int) -> str:

@@ -31,7 +31,7 @@ from relevansi.db.engine import Database
 from relevansi.db.tables.runs import Run
 from relevansi.importers.runs import json_runs
 from relevansi.services.gold import gold
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.people import sign_in
 from relevansi.services.study import studies
 from relevansi.web.frame.workers import workers
@@ -110,7 +110,7 @@ class Ground:
         with self.database.reading() as session:
             assert session.scalars(text("PRAGMA integrity_check")).all() == ["ok"]
             assert session.execute(text("PRAGMA foreign_key_check")).all() == []
-            assert live_metrics.check(session) == []
+            assert stored_summaries.check(session) == []
         self.raise_logged()
 
     def raise_logged(self) -> None:

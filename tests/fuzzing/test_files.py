@@ -36,7 +36,7 @@ from relevansi.services.evaluations import scoring
 from relevansi.services.evaluations.evaluations import EvaluationKind as Scored
 from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
 from relevansi.services.exports import exports, rated_imports, ratings
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.proof_packs import verification
 from relevansi.services.runs import file_formats, imports, reports
 from relevansi.services.study import studies
@@ -98,7 +98,7 @@ def _read_run(ground: Ground, data: bytes) -> None:
         _told(report.problems)
         stored = store(session, study, report.read)
         session.flush()
-        assert live_metrics.check(session) == []
+        assert stored_summaries.check(session) == []
         rule = reports.rule_of(session, study)
         # One of them each time: a spreadsheet takes longer than all the rest.
         names = sorted(exports.formats_for(study))
@@ -121,7 +121,7 @@ def _read_ratings(ground: Ground, data: bytes) -> None:
         session.flush()
         for one in (visited, report):
             _told(one.problems)
-        assert live_metrics.check(session) == []
+        assert stored_summaries.check(session) == []
 
     _rolled_back(ground, use)
 

@@ -17,12 +17,12 @@ from relevansi.kinds.property import Card
 from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counts_of
 from relevansi.services.catalogue import catalogue
 from relevansi.services.catalogue.filters import Filters
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.people import raters
 from relevansi.services.programs import rows
 from relevansi.services.programs.rows import OfItems, OfJudgments
-from relevansi.services.rating import looking
+from relevansi.services.rating import lookups
 from relevansi.services.runs import reports, runs
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -38,10 +38,10 @@ def _run_id(session: Session, study: Study) -> str:
     [listed] = catalogue.write(session, [catalogue.entry(house)], is_imported=True).ids
     budi = studies.add_rater(session, study, "Budi", NOW)
     for query_id in (1, 2):
-        place = looking.of_answer(session, budi, run_id, query_id)
-        looking.look(session, budi, place, "house", Filters(), NOW)
-    first = looking.of_answer(session, budi, run_id, 1)
-    looking.pin(session, budi, first, listed, click("pin", minute=1))
+        place = lookups.of_answer(session, budi, run_id, query_id)
+        lookups.search(session, budi, place, "house", Filters(), NOW)
+    first = lookups.of_answer(session, budi, run_id, 1)
+    lookups.pin(session, budi, first, listed, click("pin", minute=1))
     rating, at = AnswerRating(empty_outcome=NOTHING), click("nothing", minute=1)
     events.rate(session, budi, run_id, 2, rating, at)
     return run_id
@@ -61,9 +61,9 @@ def test_what_looking_stores_is_counted(session: Session, study: Study, run_id: 
 def test_what_is_unpinned_is_counted_no_more(session: Session, study: Study, run_id: str) -> None:
     budi = reports.rule_of(session, study, "rater Budi").rater
     assert budi is not None
-    place = looking.of_answer(session, budi, run_id, 1)
+    place = lookups.of_answer(session, budi, run_id, 1)
     [pinned] = session.scalars(select(Judgment.judged_item_id).where(Judgment.is_evidence))
-    looking.unpin(session, budi, place, pinned, click("unpin", minute=2))
+    lookups.unpin(session, budi, place, pinned, click("unpin", minute=2))
 
     assert of_budi(session, study, run_id) == EmptyAnswerCounts(1, 1, 1)
 
@@ -83,7 +83,7 @@ def test_stored_figures_are_those_of_the_judgments_after_a_pin(
     session: Session, study: Study, run_id: str
 ) -> None:
     assert session.get_one(Run, run_id).study_id == study.id
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_a_removed_rater_takes_searches_and_evidence_along(

@@ -15,7 +15,7 @@ from relevansi.db.tables.study import Study
 from relevansi.records import ReadRun, Relevance
 from relevansi.services.exports import ratings as offline_ratings
 from relevansi.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging import verdicts as blindness
 from relevansi.services.people import raters
 from relevansi.services.runs import file_formats, stored_runs
@@ -79,7 +79,7 @@ def test_every_change_becomes_an_event_with_the_time_it_was_made(
     assert report.counts == report.added == RatingCounts(3, 1, 1, 1)
     assert report.changed == report.same == RatingCounts()
     assert report.problems == ()
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
     logged = session.scalars(select(Event).order_by(Event.sequence)).all()
     assert [event.client_time for event in logged] == [
         NOW + timedelta(minutes=minute) for minute in range(1, 9)

@@ -17,7 +17,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import (
     AnswerRating,
     EventIdTaken,
@@ -121,7 +121,7 @@ def test_many_events_at_once_are_stored_as_one_after_the_other(
     assert rows[0] == rows[1]
     assert len(rows[0]) == 5
     assert verdicts(session, second_rater) == verdicts(session, rater) == ["1", "1"]
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_many_events_are_stored_all_or_none(session: Session, rater: Rater, run_id: str) -> None:
@@ -288,7 +288,7 @@ def test_emptiness_serves_any_run(
 
     for each in (run_id, other):
         row = summary(session, rater, each, 3)
-        made = live_metrics.summary(row)
+        made = stored_summaries.summary(row)
         assert (made.complete, made.figures["success_rate"].value) == (True, 0)
         assert made.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
 
@@ -300,7 +300,7 @@ def test_a_verdict_serves_runs(session: Session, study: Study, rater: Rater, run
 
     row = summary(session, rater, other, 1)
     assert (row.relevant_count, row.first_relevant_rank, row.open_judgments) == (1, 2, 1)
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_a_follow_up_keeps_to_its_run(session: Session, study: Study, rater: Rater) -> None:

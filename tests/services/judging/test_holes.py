@@ -18,7 +18,7 @@ from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.services.agreement import adjudications, agreement
 from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.exports import exports
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.offline.runs import offline_run
 from relevansi.services.planning import settled
 from relevansi.services.proof_packs import packs
@@ -81,7 +81,7 @@ def test_figures_count_it_as_not_relevant_at_its_rank(
     # Gain 1 at rank 2, of the gain 1 at rank 1: 1 / log2(3).
     assert result["nDCG@5"] == pytest.approx(0.6309297535714575)
     assert with_hole.complete
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_the_order_of_its_run_is_settled_exactly(
@@ -115,7 +115,7 @@ def test_undo_agreement_and_adjudication_know_nothing_of_it(
     assert [pair.n_rated for pair in cards.pairs.values()] == [2]
     assert disputes == 1
     assert not summary(session, study, methods["bm25"], second).complete
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_packs_verify_with_it(

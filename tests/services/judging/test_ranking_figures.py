@@ -15,8 +15,8 @@ from relevansi.db.tables.runs import Result, Run
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.figures import Totals, figures, totals
 from relevansi.services.exports import exports
-from relevansi.services.judging import events, live_metrics
-from relevansi.services.judging.live_metrics import RunProgress
+from relevansi.services.judging import events, stored_summaries
+from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.runs import reports
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -43,11 +43,11 @@ def test_figures_kept_are_those_computed_anew(
         if method == "dense":
             lists["q3"] = []
         store_lists(session, study, method, lists, depth=5)
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
     qrels = {name: {one: drawn.choice("0123") for one in drawn.sample(docs, 4)} for name in names}
     store_qrels(session, study, rater, qrels)
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
     runs = session.scalars(select(Run.id)).all()
     cards = [
         (run_id, query_id, rank)
@@ -61,19 +61,19 @@ def test_figures_kept_are_those_computed_anew(
         judge(session, rater, *place, verdict, click(f"e{number}", minute=number))
         if number % 10 == 9:
             events.undo(session, rater, place[0], click(f"u{number}", minute=number))
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_check_covers_them(session: Session, study: Study, rater: Rater) -> None:
     make_graded(session, study)
     run_id = store_lists(session, study, "bm25", {"q": ["a", "b"]})
     judge(session, rater, run_id, 1, 2, "3", click("e"))
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
     row = summary(session, rater, run_id, 1)
     row.figures = dict(row.figures, **{"P@5": [1.0, 1.0, 1.0]})
     session.flush()
 
-    ((_, *result),) = live_metrics.check(session)
+    ((_, *result),) = stored_summaries.check(session)
     assert result[:3] == [run_id, 1, "figures"]
 
 
@@ -89,7 +89,7 @@ def test_page_command_and_sums_have_the_same_figures(
             session, rater, run_id, query_id, 1 + number % 6, str(number % 4), click(f"e{number}")
         )
 
-    parts = live_metrics.by_category(session, rater.id, run_id)
+    parts = stored_summaries.by_category(session, rater.id, run_id)
     live = figures(RunProgress.together(parts.values()).totals, NAMES)
     report = reports.report(session, study, run_id, reports.of_rater(rater))
     assert report.headline == NAMES
@@ -132,11 +132,11 @@ def test_a_study_of_properties_runs_one_statement_to_read(
     event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))
     item, rater_id = session.scalars(select(Result.judged_item_id)).first(), rater.id
     said.clear()
-    live_metrics.refresh_touched(session, rater_id, item, None)
+    stored_summaries.refresh_touched(session, rater_id, item, None)
     reads = [one for one in said if one.lstrip().startswith("SELECT")]
 
     assert len(reads) == 1
-    assert live_metrics.summary(summary(session, rater, run_id, 1)).ranking == {}
+    assert stored_summaries.summary(summary(session, rater, run_id, 1)).ranking == {}
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -195,7 +195,7 @@ def test_a_document_listed_again_gains_nothing_and_r_is_the_same_for_every_run(
     store_qrels(session, study, rater, {"q": {"d1": "2", "d3": "0", "d4": "2"}})
     ours = {
         run_id: {
-            name: live_metrics.summary(summary(session, rater, run_id, 1)).figures[name].value
+            name: stored_summaries.summary(summary(session, rater, run_id, 1)).figures[name].value
             for name in names
         }
         for run_id in (once, again)

@@ -22,7 +22,7 @@ from relevansi.records import Relevance
 from relevansi.services.agreement import adjudications, agreement
 from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.exports import exports
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import Target
 from relevansi.services.machine_judges import judges, prompts
 from relevansi.services.machine_judges.judges import TooLittleShared
@@ -31,7 +31,7 @@ from relevansi.services.people.raters import MachineIsNotInvited
 from relevansi.services.people.sign_in import SessionCookie
 from relevansi.services.proof_packs import packs
 from relevansi.services.proof_packs.packs import MachineNotPacked
-from relevansi.services.rating import shares
+from relevansi.services.rating import workloads
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import MachineNotReleased, in_study
 from relevansi.services.study import progress, studies
@@ -101,7 +101,7 @@ def everything_of_people(session: Session, study: Study) -> str:
     result["votes"] = reports.votes(session, study, in_study(study))
     result["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]
     result["progress"] = [
-        (shares.progress(session, rater), shares.finished_counts(session, rater))
+        (workloads.progress(session, rater), workloads.finished_counts(session, rater))
         for rater in studies.raters(session, study)
     ]
     text = "\n".join(f"{name}: {value!r}" for name, value in result.items())
@@ -120,7 +120,7 @@ def test_no_figure_of_people_moves_when_a_machine_has_judged_everything(
     assert judges.beside_people(session, study, judge).machine_judged == N
     assert after == before
     assert "Mesin" not in after
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_the_agreement_is_that_of_other_tools_and_its_table_is_counted_by_hand(

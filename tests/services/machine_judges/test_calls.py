@@ -14,7 +14,7 @@ from relevansi.db.tables.machine_judges import MachineCall, MachineJudge
 from relevansi.db.tables.study import Study
 from relevansi.kinds.property import Card
 from relevansi.records import QueryState
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.machine_judges import calls as progress
 from relevansi.services.machine_judges import calls as sessions
 from relevansi.services.machine_judges import judges, prompts
@@ -110,7 +110,7 @@ def test_every_pooled_card_is_asked_about_once_and_an_empty_list_never(
     assert {(event.cause, event.field, event.new) for event in events} == {
         ("machine", "verdict", "1")
     }
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_no_request_names_run_method_or_llm(
@@ -341,7 +341,7 @@ def test_deleting_a_run_or_the_judge_leaves_nothing_behind(
     assert kept == CARDS - 2  # c and d of the first run's own conversation
     for table in (MachineCall, MachineJudge, Judgment):
         assert session.scalar(select(func.count()).select_from(table)) == 0
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_five_cards_and_no_sixth_are_refused_however_many_calls_are_at_once(

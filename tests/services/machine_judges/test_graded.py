@@ -11,7 +11,7 @@ from relevansi.db.tables.judging import Judgment
 from relevansi.db.tables.machine_judges import MachineCall
 from relevansi.db.tables.study import Study
 from relevansi.records import BINARY, Scale
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.machine_judges import judges, prompts
 from relevansi.services.machine_judges.prompts import UnreadableVerdict
 from relevansi.services.runs import results, stored_results
@@ -115,4 +115,4 @@ def test_a_machine_that_grades_documents_stands_beside_people_with_weighted_kapp
     stored = select(Judgment.verdict).where(Judgment.rater_id == judge.rater_id)
     assert set(session.scalars(stored)) == {"0", "1", "2", "3", "unsure"}
     assert set(session.scalars(select(MachineCall.verdict))) == {"0", "1", "2", "3", "unsure"}
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []

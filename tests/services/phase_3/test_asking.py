@@ -15,8 +15,8 @@ from relevansi.db.tables.phase_3 import Participant
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.figures import Totals
 from relevansi.records import Relevance
-from relevansi.services.judging import events, live_metrics
-from relevansi.services.judging.live_metrics import RunProgress
+from relevansi.services.judging import events, stored_summaries
+from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.phase_3 import own_questions, user_studies
 from relevansi.services.phase_3.own_questions import (
     Failed,
@@ -65,9 +65,9 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
     assert [card.card.identity[5:] for card in page.cards] == ["rumah-cemara", "rumah-johor"]
     assert page.summary.figures["mean_precision_at_5"].value == 0.5  # 1 relevant of 2
     rater, run_id = place(melati)
-    stored = live_metrics.by_category(session, rater.id, run_id)
+    stored = stored_summaries.by_category(session, rater.id, run_id)
     assert RunProgress.together(stored.values()).totals == Totals.of([page.summary])
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_a_new_conversation_forgets_the_earlier(session: Session, melati: Participant) -> None:

@@ -22,7 +22,7 @@ from relevansi.metrics.intervals import estimate_interval
 from relevansi.metrics.judging.queries import Undefined
 from relevansi.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
 from relevansi.records import COMMENTS, EmptyOutcome, Relevance
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import KEEP, AnswerRating
 from relevansi.services.phase_3 import findings, own_questions, participants
 from relevansi.services.phase_3.own_questions import Failed
@@ -129,7 +129,7 @@ def test_participants_count_cannot_tell_as_the_study_does(session: Session, stud
     report = found(session, study)
     assert report.figures["mean_overall_precision"].value == 1.0
     assert report.cannot_tell == "left_out"
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 @pytest.mark.usefixtures("melati", "kenari")

@@ -20,7 +20,7 @@ from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.offline import runs as offline
 from relevansi.services.planning import samples
-from relevansi.services.rating import pages, shares, tasks
+from relevansi.services.rating import pages, tasks, workloads
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs import reports, runs
 from relevansi.services.study import progress, studies
@@ -184,7 +184,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     assert page.place.position is None
     assert page.place.next is None
     assert page.progress.of == 3
-    assert (shares.progress(session, rater).finished, page.progress.turns_left) == (0, 3)
+    assert (workloads.progress(session, rater).finished, page.progress.turns_left) == (0, 3)
     following = tasks.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
     assert following is not None
     position = session.get_one(Task, following).question.position

@@ -18,7 +18,7 @@ from relevansi.records import Blindness
 from relevansi.services.judging import events
 from relevansi.services.judging import verdicts as blindness
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.rating import asked_again, pages, shares, tasks
+from relevansi.services.rating import asked_again, pages, tasks, workloads
 from relevansi.services.rating.asked_again import OpenWork
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -49,7 +49,7 @@ def counts(found: Blindness) -> tuple[int, ...]:
 
 
 def work(session: Session, rater: Rater) -> tuple[int, ...]:
-    result = shares.progress(session, rater)
+    result = workloads.progress(session, rater)
     return result.finished, result.of, result.open_judgments, result.unrated
 
 

@@ -1,4 +1,4 @@
-"""The pool holds each distinct thing once; a rater's share is what the overlap leaves."""
+"""The pool holds each distinct thing once; a rater's workload is what the overlap leaves."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from relevansi.db.tables.judging import Event, Judgment, QueryRating, Repeat, Re
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome, QueryState, ReadQuery, Relevance
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.rating import pages, pool, shares, tasks
+from relevansi.services.rating import pages, pool, tasks, workloads
 from relevansi.services.rating.pages import BlindPage, TaskStage
 from relevansi.services.rating.pool import POOL, REPEAT, Purpose, Unit, commitment, draw
-from relevansi.services.rating.shares import Progress, StudyShare
+from relevansi.services.rating.workloads import Progress, Workload
 from relevansi.services.runs import runs
 from relevansi.services.study import assignments, studies
 from tests.conftest import NOW
@@ -66,10 +66,10 @@ def test_raters_at_once_keep_the_overlap(database: Database) -> None:
 
 def read_anew(
     session: Session, rater: Rater, monkeypatch: pytest.MonkeyPatch
-) -> tuple[StudyShare, Progress]:
+) -> tuple[Workload, Progress]:
     with monkeypatch.context() as uncached:
-        uncached.setattr(shares, "_cache", LruCache[int, object](most=0))
-        return shares.of_rater(session, rater), shares.progress(session, rater)
+        uncached.setattr(workloads, "_cache", LruCache[int, object](most=0))
+        return workloads.of_rater(session, rater), workloads.progress(session, rater)
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -87,7 +87,7 @@ def test_the_share_kept_is_the_share_read_anew(
     set_study(session, study, blind=True, overlap=overlap, repeat_percent=30)
     second_rater = studies.add_rater(session, study, "Ani", NOW)
     robots = [Robot(session, rater), Robot(session, second_rater)]
-    questions = [unit.question_id for unit in shares.of_rater(session, rater).units]
+    questions = [unit.question_id for unit in workloads.of_rater(session, rater).units]
     doings: dict[int, Callable[[], object]] = {
         4: lambda: assignments.assign(session, second_rater, frozenset(questions[::2]), NOW),
         7: lambda: set_study(session, study, pool_depth=1),
@@ -107,11 +107,11 @@ def test_the_share_kept_is_the_share_read_anew(
         if draw.random() < 0.3:
             tasks.undo(session, robot.rater, robot.click())
         for robot in robots:
-            share, progress = read_anew(session, robot.rater, monkeypatch)
-            cached = shares.of_rater(session, robot.rater)
-            assert cached == share
-            assert list(cached.units) == list(share.units)
-            assert shares.progress(session, robot.rater) == progress
+            workload, progress = read_anew(session, robot.rater, monkeypatch)
+            cached = workloads.of_rater(session, robot.rater)
+            assert cached == workload
+            assert list(cached.units) == list(workload.units)
+            assert workloads.progress(session, robot.rater) == progress
 
 
 def test_a_click_rolled_back_is_gone(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def test_a_click_rolled_back_is_gone(database: Database, monkeypatch: pytest.Mon
             assert page is not None
             robot.rate(page)
             assert robot.next_page() is not None
-            shares.of_rater(session, rater)
+            workloads.of_rater(session, rater)
             if keeps:
                 session.commit()
 
@@ -137,9 +137,9 @@ def test_a_click_rolled_back_is_gone(database: Database, monkeypatch: pytest.Mon
         rate_one(number, keeps=keeps)
         with database.reading() as session:
             rater = session.get_one(Rater, rater_id)
-            share, progress = read_anew(session, rater, monkeypatch)
-            assert shares.of_rater(session, rater) == share
-            assert shares.progress(session, rater) == progress
+            workload, progress = read_anew(session, rater, monkeypatch)
+            assert workloads.of_rater(session, rater) == workload
+            assert workloads.progress(session, rater) == progress
 
 
 METHODS = ("hybrid", "api_only", "vector_only")
@@ -246,7 +246,7 @@ def test_the_number_told_never_changes(session: Session, rater: Rater, run_ids: 
     assert told == [(place, 14, place - 1) for place in range(1, 15)]
     assert (kinds.count(POOL), kinds.count(REPEAT)) == (12, 2)
     assert kinds[:3] == [POOL] * 3
-    after = shares.progress(session, rater)
+    after = workloads.progress(session, rater)
     assert (after.finished, after.of, after.open_judgments, after.unrated) == (14, 14, 0, 0)
 
 
@@ -298,7 +298,8 @@ def test_a_repeat_changes_no_figure(session: Session, rater: Rater, run_ids: lis
     robot = Robot(session, rater)
     again = rate_until_a_repeat(session, robot)
     before = [
-        live_metrics.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
+        stored_summaries.by_category(session, rater.id, run_id)["location"].totals
+        for run_id in run_ids
     ]
     robot.rate(again, NO, quality=1)
     (answer, _) = pages.blind_page(session, rater, again.task_id).answers
@@ -317,10 +318,11 @@ def test_a_repeat_changes_no_figure(session: Session, rater: Rater, run_ids: lis
     counts = sorted(tuple(row) for row in session.execute(said.group_by(Event.field)))
     assert counts == [("repeat", 3), ("repeat notes", 1), ("repeat quality", 2)]
     after = [
-        live_metrics.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
+        stored_summaries.by_category(session, rater.id, run_id)["location"].totals
+        for run_id in run_ids
     ]
     assert after == before
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
     assert tasks.is_done(session, rater, again.task_id)
 
 
@@ -355,8 +357,8 @@ def test_the_end_counts_as_the_rater_was_told(session: Session, rater: Rater) ->
     Robot(session, rater).rate_all()
 
     # Twelve questions of three cards and two answers, two of them again.
-    assert shares.finished_counts(session, rater) == (14, 42, 0, 28)
-    assert shares.pooled_figure(session, rater)[1] == 42
+    assert workloads.finished_counts(session, rater) == (14, 42, 0, 28)
+    assert workloads.pooled_figure(session, rater)[1] == 42
 
 
 def plan_of(rater: Rater, in_order: Sequence[Unit], again: Sequence[Unit] = ()) -> dict[Unit, int]:

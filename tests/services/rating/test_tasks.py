@@ -18,11 +18,11 @@ from relevansi.kinds.property import Card
 from relevansi.records import EmptyOutcome, QueryState, ReadQuery
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.rating import pages, shares, tasks
+from relevansi.services.rating import pages, tasks, workloads
 from relevansi.services.rating.pages import BlindAnswer, BlindPage, TaskStage
 from relevansi.services.rating.pool import REPEAT, TASKS_BETWEEN, QueryFilter
-from relevansi.services.rating.shares import Progress
 from relevansi.services.rating.tasks import UnknownTask
+from relevansi.services.rating.workloads import Progress
 from relevansi.services.study import assignments, studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
@@ -64,7 +64,7 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
     for remaining, answer in zip((4, 3, 2, 1), page.answers, strict=True):
         assert not tasks.is_done(session, rater, task.id)
         assert tasks.ahead(session, rater, NOW, 1) == [task]
-        result = shares.progress(session, rater)
+        result = workloads.progress(session, rater)
         assert result == Progress(0, 1, 1, open_judgments=0, unrated=remaining, open_questions=1)
         tasks.rate(session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key))
     assert pages.blind_page(session, rater, task.id).stage is TaskStage.DONE
@@ -108,7 +108,7 @@ def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater:
     for question in (1, 3):
         events.judge(session, rater, run_id, question, 1, YES, click(f"v{question}"))
     events.rate(session, rater, run_id, 1, AnswerRating(quality=4), click("q1"))
-    before = shares.progress(session, rater)
+    before = workloads.progress(session, rater)
     assert before == Progress(1, 3, 3, open_judgments=1, unrated=2, open_questions=2)
 
     robot = Robot(session, rater)
@@ -120,7 +120,7 @@ def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater:
 
     assert sorted(shown) == ["Question 2", "Question 3"]
     process = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
-    assert shares.progress(session, rater) == process
+    assert workloads.progress(session, rater) == process
     assert len(tasks.given_to(session, rater)) == 3
 
 
@@ -277,7 +277,7 @@ def test_a_question_put_off_comes_last(session: Session, study: Study, rater: Ra
         robot.rate(page)
 
     assert order == [(2, False), (4, False), (5, False), (1, True), (3, True)]
-    assert shares.progress(session, rater).turns_left == 0
+    assert workloads.progress(session, rater).turns_left == 0
     assert not pages.blind_page(session, rater, first.task_id).is_put_off
     second_rater = studies.add_rater(session, study, "Budi", NOW)
     assert not onward(session, second_rater, 9).is_put_off

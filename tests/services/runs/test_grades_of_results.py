@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.judging import Event, JudgedItem, Judgment
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.runs import results, stored_results
 from relevansi.services.runs.stored_results import StoredResults
 from relevansi.services.study import studies
@@ -50,9 +50,9 @@ def test_figures_of_earlier_runs_follow_the_scale_that_later_grades_set(
 ) -> None:
     studies.add_rater(session, study, "Ani", NOW)
     put(session, study, {"run.txt": RUN})
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
     put(session, study, {"qrels.txt": "q1 0 d7 3\n"})
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_numbers_of_questions_never_collide(session: Session, study: Study) -> None:

@@ -17,7 +17,7 @@ from relevansi.db.tables.runs import Query, Result, Run, Upload
 from relevansi.db.tables.study import Study
 from relevansi.importers.runs.problems import ImportRefused
 from relevansi.records import QueryState
-from relevansi.services.judging import live_metrics, verdicts
+from relevansi.services.judging import stored_summaries, verdicts
 from relevansi.services.runs import file_formats, imports, stored_runs, waiting_files
 from relevansi.services.runs.file_formats import RATED_CSV, RATINGS, RUN, FileFormat, OpenedFile
 from relevansi.services.runs.imports import ImportReport
@@ -43,7 +43,7 @@ def test_a_file_is_one_run_whatever_its_other_forms(
     row = session.get_one(Run, first.id)  # labels given at import win, the file's are kept
     assert (row.search_method, row.llm) == ("vector_only", "gpt")
     assert (row.stated_search_method, row.stated_llm) == ("hybrid", None)
-    result = live_metrics.by_category(session, rater.id, first.id)["location"]
+    result = stored_summaries.by_category(session, rater.id, first.id)["location"]
     assert (result.totals.n_queries, result.totals.n_unrated) == (3, 3)
     assert (result.open_judgments, result.open_queries) == (2, 3)
 
@@ -61,7 +61,7 @@ def test_two_files_of_one_session_are_one_run_enriched(session: Session, study: 
     assert (second.id, second.enriched, second.llm) == (first.id, True, "openai")
     assert session.scalars(select(Result)).one().card["bedrooms"] == 3
     assert count(session, JudgedItem) == 2  # the card and the emptiness
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_nothing_is_stored_by_looking(session: Session, study: Study) -> None:

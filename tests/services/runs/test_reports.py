@@ -12,9 +12,9 @@ from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.figures import figures, totals
 from relevansi.services.agreement import adjudications
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.judging.live_metrics import RunProgress
+from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Provenance, Rule, UnknownRater, UnknownRule
 from relevansi.services.study import studies
@@ -27,7 +27,7 @@ def test_the_report_is_what_the_live_sums_say(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
     report = reports.report(session, study, rated_run, reports.of_rater(rater))
-    categories = live_metrics.by_category(session, rater.id, rated_run)
+    categories = stored_summaries.by_category(session, rater.id, rated_run)
     live = RunProgress.together(categories.values()).totals
 
     expected = figures(totals(report))
@@ -98,7 +98,9 @@ def test_how_far_a_run_is_rated_follows_the_rule(
     """The first rater left the card of question 4 open, which the second one's vote decides."""
     in_run = Query.run_id == rated_run
     own = reports.state(session, study, in_run, reports.of_rater(rater))
-    whole = RunProgress.together(live_metrics.by_category(session, rater.id, rated_run).values())
+    whole = RunProgress.together(
+        stored_summaries.by_category(session, rater.id, rated_run).values()
+    )
     assert own.cards + own.lists == whole.open_judgments
     assert own.answers == whole.totals.n_unrated
 

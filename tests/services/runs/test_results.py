@@ -18,7 +18,7 @@ from relevansi.importers.results.formats import Choices
 from relevansi.importers.runs.problems import ImportRefused
 from relevansi.kinds import listed_item
 from relevansi.records import Relevance, Scale
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.runs import results, runs, stored_results, stored_runs
 from relevansi.services.runs.results import OtherIds, OtherScale, ResultsReport
 from relevansi.services.runs.stored_results import KnownRater, StoredResults
@@ -58,7 +58,7 @@ def put(session: Session, study: Study, files: dict[str, str], **decided: Any) -
     process = stored_results.store(session, study, report, NOW, **decided)
     session.flush()
     session.expire_all()
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
     return process
 
 
@@ -173,7 +173,7 @@ def test_a_deep_run_asks_for_its_top_and_keeps_the_rest_as_ids(
     assert asked is not None
     assert len(asked.results) == 20
     assert asked.extra["tail"] == [f"doc:d{n}" for n in range(21, 1001)]
-    result = live_metrics.by_category(session, rater.id, run.id)[""]
+    result = stored_summaries.by_category(session, rater.id, run.id)[""]
     assert result.open_judgments == 21  # and the empty list of the other question
     assert deep.id == run.id  # the same list, however deep it is judged
     report = look(session, study, {"d.txt": lines, "t.tsv": TOPICS}, Choices(depth=30))

@@ -15,7 +15,7 @@ from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Study
 from relevansi.records import QueryState, Relevance
 from relevansi.services.comparisons import chosen_runs
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.runs import (
@@ -80,7 +80,7 @@ def test_a_card_below_the_depth_of_the_pool_is_not_left(
         result = reports.state(session, study, Query.run_id == run_id, rule)
         assert result.cards == overview.progress.open_judgments
         assert result.questions - result.complete == overview.progress.open_queries
-        assert live_metrics.check(session) == []
+        assert stored_summaries.check(session) == []
         return result.cards, overview.progress.open_queries, overview.first_open
 
     assert left() == (5, 2, 1)
@@ -110,12 +110,12 @@ def test_a_deleted_run_keeps_pooled_judgments_for_its_file_when_it_comes_again(
     assert (count(session, Run), count(session, Query), count(session, Judgment)) == (0, 0, 1)
     assert count(session, Event) == 3
     assert set(session.scalars(select(JudgedItem.run_id))) == {None}
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
     with pytest.raises(UnknownRun):
         runs.find(session, study, run_id)
 
     again = store(session, study, READ)
-    standing = live_metrics.by_category(session, rater.id, again.id)["location"]
+    standing = stored_summaries.by_category(session, rater.id, again.id)["location"]
     assert (again.id != run_id, standing.totals.n_relevant) == (True, 1)
 
 
@@ -126,7 +126,7 @@ def test_cards_added_by_hand_make_an_unreadable_answer_ratable(
     assert runs.add_cards(session, study, run_id, 3, CARDS, NOW) == 2
 
     events.judge(session, rater, run_id, 3, 2, YES, click("e1"))
-    totals = live_metrics.by_category(session, rater.id, run_id)["location"].totals
+    totals = stored_summaries.by_category(session, rater.id, run_id)["location"].totals
     assert (totals.n_unreadable, totals.n_with_results, totals.n_results) == (0, 3, 4)
     with pytest.raises(NotUnreadable):
         runs.add_cards(session, study, run_id, 3, CARDS, NOW)

@@ -10,7 +10,7 @@ from relevansi.db.tables.judging import Task
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.study import Question, Study
 from relevansi.services.people import raters
-from relevansi.services.rating import shares, tasks
+from relevansi.services.rating import tasks, workloads
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import NotQuestions, Numbered, Why
 from relevansi.services.study.progress import question_progress
@@ -118,8 +118,8 @@ def positions(session: Session, rater: Rater) -> list[int]:
 def test_a_rater_gets_what_is_named_else_all(session: Session, rater: Rater, budi: Rater) -> None:
     assign(session, budi, "2, 4")
 
-    assert (shares.progress(session, budi).of, shares.progress(session, rater).of) == (2, 4)
-    assert shares.progress(session, budi).open_judgments == 4  # two cards each
+    assert (workloads.progress(session, budi).of, workloads.progress(session, rater).of) == (2, 4)
+    assert workloads.progress(session, budi).open_judgments == 4  # two cards each
     for one in (rater, budi):
         Robot(session, one).rate_all()
     assert positions(session, rater) == [1, 2, 3, 4]
@@ -135,7 +135,7 @@ def test_what_was_begun_stays_with_its_rater(session: Session, budi: Rater) -> N
     assert tasks.next_task(session, budi, NOW) is task
     Robot(session, budi).rate_all()
     assert positions(session, budi) == [1, 3]
-    after = shares.progress(session, budi)
+    after = workloads.progress(session, budi)
     assert (after.finished, after.of) == (2, 2)
 
 

@@ -16,7 +16,7 @@ from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import BINARY, Relevance, Scale
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.rating import pages, tasks
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs.stored_runs import ImportedRun
@@ -58,7 +58,7 @@ def test_cannot_tell_makes_figures_anew(session: Session, study: Study, rater: R
 
     for one in (rater, second):
         assert figures_of(session, one, run_id) == [(1.0, 1.0), (None, None)]
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
     session.refresh(study)
     assert study.revision != revision
     (entry,) = session.scalars(select(LogEntry).where(LogEntry.action == "set cannot_tell"))
@@ -176,11 +176,11 @@ def test_what_figures_rest_on_makes_them_anew(
 ) -> None:
     stored(session, study, "hybrid", query(1, card("a"), card("b")))
     session.execute(update(StoredSummary).values(results_count=9))
-    assert live_metrics.check(session) != []
+    assert stored_summaries.check(session) != []
 
     set_study(session, study, **wanted)
 
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_a_set_grows_and_keeps_judgments(session: Session, study: Study, rater: 
     assert questions(session, part) == questions(session, whole) == [(1, "A"), (2, "B")]
     page = pages.rating_page(session, rater, whole.id, 2, QueryFilter())
     assert page.cards[0].relevance == Relevance.RELEVANT
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_two_parts_are_brought_together_by_the_whole(session: Session, study: Study) -> None:

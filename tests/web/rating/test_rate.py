@@ -12,8 +12,8 @@ from werkzeug.test import TestResponse
 from relevansi.db.engine import Database
 from relevansi.db.tables.judging import Task
 from relevansi.db.tables.people import LogEntry, Rater
-from relevansi.services.judging import live_metrics
-from relevansi.services.rating import shares, tasks
+from relevansi.services.judging import stored_summaries
+from relevansi.services.rating import tasks, workloads
 from relevansi.services.rating.pool import POOL, REPEAT, Unit
 from relevansi.services.study import assignments, studies
 from tests.conftest import NOW
@@ -88,9 +88,9 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
     with web_database.reading() as session:
         rater = session.get_one(Rater, owner(web_database))
         for run_id in run_ids:
-            result = live_metrics.by_category(session, rater.id, run_id).values()
+            result = stored_summaries.by_category(session, rater.id, run_id).values()
             assert all(standing.open_queries == 0 for standing in result)
-        assert live_metrics.check(session) == []
+        assert stored_summaries.check(session) == []
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["first", "again"])
@@ -105,7 +105,7 @@ def test_notes_on_a_question_are_those_of_each_of_its_lists(
         with web_database.writing() as session:
             task = session.get_one(Task, address.removeprefix("/rate/"))
             unit = Unit(task.question_id, task.run_id)
-            address = f"/rate/{shares._give(session, task.rater, unit, NOW).id}"
+            address = f"/rate/{workloads._give(session, task.rater, unit, NOW).id}"
             session.commit()
         judge_all(client, address)
     task_id = address.removeprefix("/rate/")
@@ -142,10 +142,10 @@ def test_a_repeat_s_page_looks_like_the_first(client: FlaskClient, web_database:
         rater = session.get_one(Rater, owner(web_database))
         for seed in range(100):
             rater.study.order_secret = f"{seed:064x}"
-            share = shares.of_rater(session, rater)
-            (planned,) = share.planned
+            workload = workloads.of_rater(session, rater)
+            (planned,) = workload.planned
             # The last one of all ends with other words; before the first nothing is decided.
-            if share.planned[planned] < 9 and planned != share.free[0]:
+            if workload.planned[planned] < 9 and planned != workload.free[0]:
                 break
         session.commit()
     pages: dict[str, list[list[str]]] = {}

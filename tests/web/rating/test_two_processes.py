@@ -15,7 +15,7 @@ from relevansi.db.tables.judging import Event, Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.importers.runs import json_runs
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.people import sign_in
 from relevansi.services.study import studies
 from tests.browser.server import HYBRID, Server
@@ -104,7 +104,7 @@ def test_all_clicks_at_both_are_kept(shared: Database, processes: tuple[Process,
     assert count(shared, Event) == CLICKS
     assert count(shared, Judgment) == 3
     with shared.reading() as session:
-        assert live_metrics.check(session) == []
+        assert stored_summaries.check(session) == []
 
 
 @pytest.fixture(name="locked")

@@ -35,7 +35,7 @@ from relevansi.metrics.judging.registry import label_of
 from relevansi.records import Problem
 from relevansi.services.exports import exports, pushes
 from relevansi.services.exports.exports import OfflinePageRenderer
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.machine_judges import judges
 from relevansi.services.offline.runs import offline_run
 from relevansi.services.proof_packs import packs
@@ -409,7 +409,7 @@ def check_command(paths: Sequence[Path]) -> None:
             )
             raise click.ClickException(refusal)
         with used.reading() as session:
-            figures = live_metrics.check(session)
+            figures = stored_summaries.check(session)
             prompts = judges.changed_prompts(session)
             sources = runs.compare(runs.recorded(session), files)
     wrong = []

@@ -16,7 +16,7 @@ from relevansi.config import Settings, private_folder
 from relevansi.db import sqlite_files
 from relevansi.db.engine import Database, DatabaseOutOfDate, NewerDatabase
 from relevansi.i18n import gettext
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.study import demos
 
 
@@ -59,7 +59,7 @@ def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
             demo.prepare()
         except DatabaseOutOfDate:
             demo.upgrade()
-            live_metrics.recompute(demo)
+            stored_summaries.recompute(demo)
         except NewerDatabase as newer:
             refusal = gettext(
                 "The demo %(name)s was made by a newer Relevansi. "

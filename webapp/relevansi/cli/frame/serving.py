@@ -32,7 +32,7 @@ from relevansi.db.engine import Database
 from relevansi.db.sqlite_files import cut_off_beside
 from relevansi.i18n import gettext
 from relevansi.services.folders.folder import names
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.people import sign_in
 from relevansi.services.study import studies
 
@@ -164,7 +164,7 @@ def upgrade_command() -> None:
     for url in urls:
         with closing(Database(url)) as opened:
             opened.upgrade()
-            live_metrics.recompute(opened)
+            stored_summaries.recompute(opened)
             name, version = opened.description, opened.version()
         say(gettext("%(name)s is at version %(version)s.", name=name, version=version))
 

@@ -66,7 +66,7 @@ from relevansi.failures import Conflict, Missing, Refused
 from relevansi.i18n import mark
 from relevansi.records import CannotTell, EmptyOutcome, QueryState, Scale
 from relevansi.services.catalogue import catalogue
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 
 OTHER_BACKUP = mark("Restore another backup.")
 
@@ -307,7 +307,7 @@ def _accept(unknown: Path, content: Path, about: About) -> None:
             with copy.reading() as session:
                 _check_values(session)
             if about.schema_version != HEAD:
-                live_metrics.recompute(copy)
+                stored_summaries.recompute(copy)
         sqlite_files.close(content)
     except (sqlite_files.DamagedDatabase, UnfitRow, ValueError, TypeError) as damaged:
         raise DamagedBackup(*damaged.args) from damaged

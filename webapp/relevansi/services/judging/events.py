@@ -58,7 +58,7 @@ from relevansi.records import (
     QueryState,
     Scale,
 )
-from relevansi.services.judging import live_metrics, reasons
+from relevansi.services.judging import reasons, stored_summaries
 from relevansi.services.judging.changes import revise
 
 PlacedT = TypeVar("PlacedT", bound=Any)
@@ -286,11 +286,11 @@ def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> dict[i
     touched = dict.fromkeys((t.conflict_key.item_id, t.conflict_key.query_key) for t in moves)
     if len(touched) >= BULK_REFRESH_FROM:
         in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == rater.study_id))
-        live_metrics.refresh(session, [rater.id], in_study)
+        stored_summaries.refresh(session, [rater.id], in_study)
         return {}
     summaries: dict[int, QuerySummary] = {}
     for item_id, query_key in touched:
-        summaries |= live_metrics.refresh_touched(session, rater.id, item_id, query_key)
+        summaries |= stored_summaries.refresh_touched(session, rater.id, item_id, query_key)
     return summaries
 
 

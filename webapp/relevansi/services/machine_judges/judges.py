@@ -33,7 +33,7 @@ from relevansi.kinds import from_row
 from relevansi.metrics.agreement.agreement import Agreement
 from relevansi.metrics.agreement.report import ItemKind, measure
 from relevansi.records import Item, Relevance, Scale
-from relevansi.services.judging import live_metrics, verdicts
+from relevansi.services.judging import stored_summaries, verdicts
 from relevansi.services.machine_judges import prompts
 from relevansi.services.people import raters
 from relevansi.services.runs.reports import UnknownRater, in_study
@@ -102,7 +102,7 @@ def make(
     session.add(judge)
     session.flush()
     # A rater without summaries would be missing from every report until the first verdict.
-    live_metrics.refresh(session, [judge.rater_id], in_study(study))
+    stored_summaries.refresh(session, [judge.rater_id], in_study(study))
     log(session, judge, "make machine judge", f"{name}: {judge.model}, prompt {digest}", now)
     return judge
 

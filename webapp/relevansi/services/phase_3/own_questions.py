@@ -32,7 +32,7 @@ from relevansi.importers.runs import json_runs
 from relevansi.importers.runs.json_runs import question_key
 from relevansi.importers.runs.problems import ImportRefused
 from relevansi.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.phase_3 import user_studies
 from relevansi.services.phase_3.participants import PhaseClosed
 from relevansi.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
@@ -209,7 +209,7 @@ def keep_entry(session: Session, row: OwnQuestion, entry: ReadQuery) -> None:
     stored_runs.add_answers(session, {participant.run.id: [(row.question, entry)]})
     of_run = Query.run_id == participant.run.id, Query.query_id == entry.query_id
     row.query_key = session.scalars(select(Query.id).where(*of_run)).one()
-    live_metrics.refresh(session, [rater(participant).id], Query.id == row.query_key)
+    stored_summaries.refresh(session, [rater(participant).id], Query.id == row.query_key)
 
 
 def _message(session: Session, row: OwnQuestion, settings: UserStudySettings) -> Message:

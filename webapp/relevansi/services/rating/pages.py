@@ -55,14 +55,14 @@ from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.metrics.judging.queries import QuerySummary as Summary
 from relevansi.metrics.judging.queries import as_counted, suggested_quality
 from relevansi.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
-from relevansi.services.judging import live_metrics, reasons, verdicts
+from relevansi.services.judging import reasons, stored_summaries, verdicts
 from relevansi.services.judging.events import JudgedResult, UnknownQuery
-from relevansi.services.judging.live_metrics import RunProgress
+from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.judging.verdicts import Verdicts
-from relevansi.services.rating import asked_again, pool, shares, tasks
+from relevansi.services.rating import asked_again, pool, tasks, workloads
 from relevansi.services.rating.pool import REPEAT, QueryFilter, Unit
-from relevansi.services.rating.shares import Progress
 from relevansi.services.rating.tasks import EVERYTHING, TaskPlace
+from relevansi.services.rating.workloads import Progress
 from relevansi.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters
 
 
@@ -285,8 +285,8 @@ def rating_page(
     row = tables(session).execute(statement, values).first()
     if row is None:
         raise UnknownQuery(run_id, query_id)
-    summary = live_metrics.summary(row)
-    standings = live_metrics.by_category(session, rater.id, run_id)
+    summary = stored_summaries.summary(row)
+    standings = stored_summaries.by_category(session, rater.id, run_id)
     suggests = row.suggest_quality is not False
     return RatingPage(
         **{name: row._mapping[name] for name in OPEN_PAGE_COLUMNS},
@@ -321,8 +321,8 @@ def suggested(summary: Row[Any] | Summary, cannot_tell: CannotTell) -> int | Non
         + [Relevance.UNSURE] * summary.unsure_count
         + [None] * (summary.results_count - summary.judged_count)
     )
-    shares = as_counted(verdicts, cannot_tell=cannot_tell)
-    return suggested_quality(QueryState(summary.state), shares)
+    counted = as_counted(verdicts, cannot_tell=cannot_tell)
+    return suggested_quality(QueryState(summary.state), counted)
 
 
 def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
@@ -471,7 +471,7 @@ def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Se
         .where(row.rater_id == _RATER, row.run_id == _RUN, is_answer_put_to_raters(row.query_key))
     )
     if only_open:
-        statement = statement.where(live_metrics.is_open(row))
+        statement = statement.where(stored_summaries.is_open(row))
     if in_category:
         question = aliased(Question)
         statement = statement.join(question, question.id == query.question_id)
@@ -602,10 +602,10 @@ def blind_page(
         stage = TaskStage.EMPTINESS
     elif any(answer.quality is None for answer in answers):
         stage = TaskStage.ANSWERS
-    share = shares.of_rater(session, rater)
-    progress = shares.of_share(session, rater, share)
-    mine = {*(each.unit for each in share.tasks), *share.free}
-    own_units = [unit for unit in share.units if unit in mine]
+    workload = workloads.of_rater(session, rater)
+    progress = workloads.progress_in(session, rater, workload)
+    mine = {*(each.unit for each in workload.tasks), *workload.free}
+    own_units = [unit for unit in workload.units if unit in mine]
     return BlindPage(
         **{name: task._mapping[name] for name in SHARED_COLUMNS},
         task_id=task.id,
@@ -625,16 +625,16 @@ def blind_page(
         and not scale.relevant.isdisjoint(verdicts_of_cards),
         answers=answers if stage in {TaskStage.ANSWERS, TaskStage.DONE} else (),
         letters=tuple(map(tasks.letter, range(n_answers))),
-        place=tasks.place(session, rater, share, progress, task.id, query_filter),
+        place=tasks.place(session, rater, workload, progress, task.id, query_filter),
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
         progress=progress,
-        figure=shares.pooled_figure(session, rater) if sees_figures else None,
+        figure=workloads.pooled_figure(session, rater) if sees_figures else None,
         figures=_figures(task, summaries) if sees_figures else (),
         scale=scale,
         headline=_headline(task),
         filter=query_filter,
         reasons=reasons.offered(task.of_items, task.reasons),
-        categories=tuple(dict.fromkeys(share.units[unit].category for unit in own_units)),
+        categories=tuple(dict.fromkeys(workload.units[unit].category for unit in own_units)),
     )
 
 
@@ -648,7 +648,7 @@ def _task_cards(
 ) -> tuple[JudgedCard, ...]:
     cards = [item for item in items if item.item_id is not None]
     if task.kind == REPEAT:
-        again = shares.verdicts(session, task)
+        again = workloads.verdicts(session, task)
         repeated = [(item, *again[item.id]) for item in cards if item.id in again]
         earlier = earlier_verdicts_by_item(cards, repeated)
         own_reasons = tasks.repeated_reasons(session, task)
@@ -752,12 +752,12 @@ def _of_answers(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
 def _summaries_of(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]:
     if task.kind != REPEAT:
         rows = tables(session).execute(_summaries(), {"task_id": task.id}).all()
-        return {row.query_key: live_metrics.summary(row) for row in rows}
+        return {row.query_key: stored_summaries.summary(row) for row in rows}
     # A repeat's come from its own verdicts alone: the stored ones would reveal that it is one.
     rated = select(RepeatRating.query_key, RepeatRating.quality)
     grades = session.execute(rated.where(RepeatRating.task_id == task.id)).all()
     repeated = Verdicts(
-        by_item={item: verdict for item, (verdict, _) in shares.verdicts(session, task).items()},
+        by_item={item: verdict for item, (verdict, _) in workloads.verdicts(session, task).items()},
         quality={key: grade for key, grade in grades if grade is not None},
         scale=Scale.stored(task.scale),
     )

@@ -46,9 +46,9 @@ from relevansi.i18n import mark
 from relevansi.records import Click
 from relevansi.services.judging import changes, events, reasons
 from relevansi.services.judging.events import REASON, REPEAT_FIELDS, Answer, AnswerRating, Target
-from relevansi.services.rating import asked_again, pool, shares
+from relevansi.services.rating import asked_again, pool, workloads
 from relevansi.services.rating.pool import POOL, REPEAT, Purpose, QueryFilter, Unit
-from relevansi.services.rating.shares import Given, Progress, StudyShare
+from relevansi.services.rating.workloads import Given, Progress, Workload
 from relevansi.services.study.question_sets import is_put_to_raters
 
 KEY_LENGTH = 16
@@ -180,21 +180,21 @@ def next_task(
 def _assign_next(
     session: Session, rater: Rater, now: datetime, begun: Sequence[Task], among: Among
 ) -> Task | None:
-    share = _with_finished(session, rater, now)
-    again = shares.next_repeat(session, rater, share, now, _open_units(begun), among)
-    free = next(filter(among, share.free), None)
+    workload = _with_finished(session, rater, now)
+    again = workloads.next_repeat(session, rater, workload, now, _open_units(begun), among)
+    free = next(filter(among, workload.free), None)
     if again is not None or free is None:
         return again
     return pool.give(session, rater, free, POOL, now)
 
 
-def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
+def _with_finished(session: Session, rater: Rater, now: datetime) -> Workload:
     # Finished elsewhere, on a run's page or in a file: nothing of it is left to show.
-    share = shares.of_rater(session, rater)
-    finished = [unit for unit in share.free if not share.units[unit].is_open]
+    workload = workloads.of_rater(session, rater)
+    finished = [unit for unit in workload.free if not workload.units[unit].is_open]
     for place, unit in enumerate(finished, start=-len(finished)):
         pool.give(session, rater, unit, POOL, now + timedelta(microseconds=place))
-    return shares.of_rater(session, rater) if finished else share
+    return workloads.of_rater(session, rater) if finished else workload
 
 
 def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None:
@@ -213,9 +213,9 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
     tasks_ahead = [task for task in begun if task.postponed_at is None][:most]
     _with_finished(session, rater, now)
     while len(tasks_ahead) < most and rater.study.overlap is None:
-        share = shares.of_rater(session, rater)
-        free = next(iter(share.free), None)
-        if free is None or shares.ready(share, _open_units(begun)):
+        workload = workloads.of_rater(session, rater)
+        free = next(iter(workload.free), None)
+        if free is None or workloads.ready(workload, _open_units(begun)):
             break
         given_at = now + timedelta(microseconds=len(tasks_ahead))  # they are read in this order
         tasks_ahead.append(pool.give(session, rater, free, POOL, given_at))
@@ -418,7 +418,7 @@ def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
     unjudged = exists().where(is_shown, ~verdict.correlate(Task, JudgedItem))
     unrated = exists().where(*asks_grade, ~grade.correlate(Task, Query))
     is_pool_open = and_(Task.kind == POOL, or_(unjudged, unrated))
-    return or_(is_pool_open, and_(Task.kind == REPEAT, shares.is_open()))
+    return or_(is_pool_open, and_(Task.kind == REPEAT, workloads.is_open()))
 
 
 def _answer(session: Session, task: Task, name: str | None) -> Query:
@@ -466,24 +466,24 @@ class TaskPlace(Struct, frozen=True):
 def place(
     session: Session,
     rater: Rater,
-    share: StudyShare,
+    workload: Workload,
     progress: Progress,
     task_id: str,
     query_filter: QueryFilter = EVERYTHING,
 ) -> TaskPlace:
-    at = _at(share, task_id)
+    at = _at(workload, task_id)
     is_task_shown, unit_shown = _conditions(session, rater, query_filter)
-    later = next(filter(is_task_shown, share.tasks[at + 1 :]), None)
-    earlier = next(filter(is_task_shown, reversed(share.tasks[:at])), None)
-    is_more, is_left = progress.of > len(share.tasks), progress.turns_left > 0
+    later = next(filter(is_task_shown, workload.tasks[at + 1 :]), None)
+    earlier = next(filter(is_task_shown, reversed(workload.tasks[:at])), None)
+    is_more, is_left = progress.of > len(workload.tasks), progress.turns_left > 0
     if query_filter.category:
-        is_more = any(map(unit_shown, (*share.free, *share.planned)))
+        is_more = any(map(unit_shown, (*workload.free, *workload.planned)))
         opened = open_ids(session, rater)
         is_left = is_more or any(
-            unit_shown(task.unit) for task in share.tasks if task.task_id in opened
+            unit_shown(task.unit) for task in workload.tasks if task.task_id in opened
         )
     return TaskPlace(
-        position=at + 1 if at < len(share.tasks) else None,
+        position=at + 1 if at < len(workload.tasks) else None,
         previous=earlier and earlier.task_id,
         next=later and later.task_id,
         leads_further=later is None and is_more,
@@ -507,8 +507,8 @@ def onward(
     is_task_shown, unit_shown = _conditions(session, rater, query_filter)
     if after is not None:
         find(session, rater, after)
-        share = shares.of_rater(session, rater)
-        later = next(filter(is_task_shown, share.tasks[_at(share, after) + 1 :]), None)
+        workload = workloads.of_rater(session, rater)
+        later = next(filter(is_task_shown, workload.tasks[_at(workload, after) + 1 :]), None)
         if later is not None:
             return later.task_id
         begun = _open(session, rater)
@@ -518,12 +518,12 @@ def onward(
     task = next_task(session, rater, now, unit_shown)
     if task is not None or not query_filter.category:
         return task.id if task is not None else None
-    tasks_given = shares.of_rater(session, rater).tasks
+    tasks_given = workloads.of_rater(session, rater).tasks
     return next((each.task_id for each in tasks_given if unit_shown(each.unit)), None)
 
 
-def _at(share: StudyShare, task_id: str) -> int:
-    task_ids = [task.task_id for task in share.tasks]
+def _at(workload: Workload, task_id: str) -> int:
+    task_ids = [task.task_id for task in workload.tasks]
     return task_ids.index(task_id) if task_id in task_ids else len(task_ids)
 
 

@@ -33,9 +33,9 @@ from relevansi.metrics.judging.figures import (
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Blindness, QueryState, Relevance, Scale, State
 from relevansi.services.catalogue import evidence
-from relevansi.services.judging import live_metrics, verdicts
+from relevansi.services.judging import stored_summaries, verdicts
 from relevansi.services.judging.verdicts import Scope, Verdicts
-from relevansi.services.rating import shares
+from relevansi.services.rating import workloads
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.services.study.question_sets import is_put_to_raters
@@ -319,11 +319,11 @@ def _behind(session: Session, study: Study, scope: Scope) -> dict[str, int]:
         if rater.is_owner and rater.id not in active and active:
             continue
         waits = select(Query.question_id).join(StoredSummary, StoredSummary.query_key == Query.id)
-        waits = waits.where(scope, StoredSummary.rater_id == rater.id, live_metrics.is_open())
+        waits = waits.where(scope, StoredSummary.rater_id == rater.id, stored_summaries.is_open())
         questions = set(session.scalars(waits))
         if is_blind:
-            share = shares.of_rater(session, rater)
-            units = (*(task.unit for task in share.first_time), *share.free)
+            workload = workloads.of_rater(session, rater)
+            units = (*(task.unit for task in workload.first_time), *workload.free)
             questions &= {unit.question_id for unit in units}
         if questions:
             behind[labels.owner(rater.name)] = len(questions)

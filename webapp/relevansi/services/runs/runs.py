@@ -25,9 +25,9 @@ from relevansi.importers.runs import property_cards
 from relevansi.kinds.property import Card
 from relevansi.metrics.runs.provenance import Latency, latency
 from relevansi.records import Counts, QueryState
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.judging.events import UnknownQuery
-from relevansi.services.judging.live_metrics import RunProgress
+from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.rating import pages
 from relevansi.services.runs import stored_runs
 from relevansi.services.study import studies
@@ -117,7 +117,7 @@ def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
         .order_by(Question.position)
     )
     is_asked = is_put_to_raters(Question.id)
-    is_open = (live_metrics.is_open() & is_asked).label("is_open")
+    is_open = (stored_summaries.is_open() & is_asked).label("is_open")
     queries = (
         select(Query.query_id, Question.position, is_open, is_asked.label("is_asked"))
         .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
@@ -248,12 +248,12 @@ def add_cards(
         query.state = str(QueryState.RESULTS)
         studies.log(session, study, "add cards", f"{run.id}/{query_id}", "0", str(len(cards)), now)
         raters = [rater.id for rater in studies.people_and_machines(session, study)]
-        live_metrics.refresh(session, raters, Query.id == query.id)
+        stored_summaries.refresh(session, raters, Query.id == query.id)
     return len(cards)
 
 
 def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
-    categories = live_metrics.by_category(session, rater.id, run.id)
+    categories = stored_summaries.by_category(session, rater.id, run.id)
     row = StoredSummary
     rows = session.execute(
         select(row.state, func.count(), func.sum(row.results_count))

@@ -24,7 +24,7 @@ from relevansi.kinds import KINDS, from_row, to_row
 from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
 from relevansi.records import Counts, Item, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
-from relevansi.services.judging import live_metrics
+from relevansi.services.judging import stored_summaries
 from relevansi.services.judging.judged_items import PORTION, Pool, PooledItem
 from relevansi.services.judging.verdicts import TAIL
 from relevansi.services.study import question_sets, studies
@@ -145,7 +145,7 @@ def store_together(
     raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
     for run, _, already, _ in stored:
         if not already:
-            live_metrics.refresh(session, raters, Query.run_id == run.id)
+            stored_summaries.refresh(session, raters, Query.run_id == run.id)
     imported = (_imported(session, *entry) for entry in stored)
     return StoredRuns(tuple(imported), frozenset(changed))
 

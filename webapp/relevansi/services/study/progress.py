@@ -17,8 +17,8 @@ from relevansi.db.tables.judging import Event, JudgedItem, Judgment, StoredSumma
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
-from relevansi.services.rating import pool, shares
-from relevansi.services.rating.shares import Progress
+from relevansi.services.rating import pool, workloads
+from relevansi.services.rating.workloads import Progress
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.question_sets import is_put_to_raters
 
@@ -118,13 +118,13 @@ def saving(session: Session, study: Study) -> Saving:
 def rater_progress(session: Session, rater: Rater) -> RaterProgress:
     own_verdicts = Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
     judged = session.scalar(select(func.count()).where(*own_verdicts)) or 0
-    moments, progress = recent_clicks(session, rater), shares.progress(session, rater)
+    moments, progress = recent_clicks(session, rater), workloads.progress(session, rater)
     last_at = max(moments, default=None)
     return RaterProgress(rater.name, progress, judged, last_at, pace(moments))
 
 
 class OwnQuestion(NamedTuple):
-    """A question of a rater's share: "done", "begun" or "open", and where it can be rated.
+    """A question of a rater's workload: "done", "begun" or "open", and where it can be rated.
 
     That is `task_id`, or for an owner who sees the methods the run and the query ID of `query`, an
     open one if there is any; neither where it is not given to the rater yet.
@@ -137,21 +137,21 @@ class OwnQuestion(NamedTuple):
 
 
 def own_questions(session: Session, rater: Rater) -> list[OwnQuestion]:
-    """Return the questions of the rater's share in the order of their sets."""
-    share = shares.of_rater(session, rater)
-    units_asked = {*share.units}
+    """Return the questions of the rater's workload in the order of their sets."""
+    workload = workloads.of_rater(session, rater)
+    units_asked = {*workload.units}
     is_blind = studies.is_blind(session, rater.study)
     if is_blind:
-        units_asked &= {*(task.unit for task in share.first_time), *share.free}
-    by_question: dict[int, list[shares.UnitProgress]] = defaultdict(list)
+        units_asked &= {*(task.unit for task in workload.first_time), *workload.free}
+    by_question: dict[int, list[workloads.UnitProgress]] = defaultdict(list)
     for unit in units_asked:
-        by_question[unit.question_id].append(share.units[unit])
+        by_question[unit.question_id].append(workload.units[unit])
     places = select(Question.id, Question.text).where(Question.id.in_(by_question))
     in_order = session.execute(places.order_by(Question.question_set_id, Question.position))
     queries = {} if is_blind or not rater.is_owner else _own_queries(session, rater)
     tasks = {
         task.unit.question_id: task.task_id
-        for task in sorted(share.first_time, key=lambda task: share.units[task.unit].is_open)
+        for task in sorted(workload.first_time, key=lambda task: workload.units[task.unit].is_open)
     }
     questions = []
     for question, text in in_order:

@@ -32,7 +32,7 @@ from relevansi.metrics.judging.graded import (
 )
 from relevansi.metrics.judging.registry import RANKING
 from relevansi.records import BINARY, CannotTell, Scale
-from relevansi.services.judging import changes, live_metrics
+from relevansi.services.judging import changes, stored_summaries
 from relevansi.services.judging.verdicts import Scope
 
 STUDY_NAME = mark("My study")
@@ -73,7 +73,7 @@ def add_rater(
     rater = Rater(study=study, name=name, is_owner=is_owner, created_at=now)
     session.add(rater)
     session.flush()
-    live_metrics.refresh(session, [rater.id], _in_study(study.id))
+    stored_summaries.refresh(session, [rater.id], _in_study(study.id))
     return rater
 
 
@@ -284,7 +284,7 @@ def _answered() -> ColumnElement[bool]:
 
 def _refresh(session: Session, study_id: int) -> None:
     people = session.scalars(select(Rater.id).where(Rater.study_id == study_id)).all()
-    live_metrics.refresh(session, people, _in_study(study_id))
+    stored_summaries.refresh(session, people, _in_study(study_id))
 
 
 def guidelines(study: Study, code: str = "") -> str:

@@ -38,8 +38,8 @@ from relevansi.services.phase_3.own_questions import (
     UnknownQuestion,
 )
 from relevansi.services.phase_3.participants import LONGEST_PSEUDONYM, PhaseClosed, PseudonymTaken
-from relevansi.services.rating import looking, pages, particulars
-from relevansi.services.rating.looking import Place
+from relevansi.services.rating import lookups, pages, particulars
+from relevansi.services.rating.lookups import Place
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.study import studies
 from relevansi.web.frame import access, forms, htmx, session_cookie
@@ -58,7 +58,7 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.frame.workers import workers
 from relevansi.web.people import raters
 from relevansi.web.rating import clicks
-from relevansi.web.rating import looking as lookups
+from relevansi.web.rating import looking as lookup_views
 from relevansi.web.rating.clicks import RatingForm, VerdictForm
 from relevansi.web.rating.looking import LookUp
 
@@ -336,9 +336,9 @@ def look(position: int) -> Response:
     with writing() as (session, participant):
         place = _place(session, participant, position)
         looked = _looked(session, participant, position)
-        looked = lookups.looked_up(session, own_questions.rater(participant), place, looked)
+        looked = lookup_views.looked_up(session, own_questions.rater(participant), place, looked)
     if htmx.wants_part():
-        return lookups.part(looked)
+        return lookup_views.part(looked)
     page = "phase_3/own_questions/answer.html"
     return make_response(render_template(page, **{**_rated(position), "looked": looked}))
 
@@ -347,24 +347,24 @@ def look(position: int) -> Response:
 def pin(position: int) -> Response:
     with writing() as (session, participant):
         place = _place(session, participant, position)
-        lookups.pin(session, own_questions.rater(participant), place)
+        lookup_views.pin(session, own_questions.rater(participant), place)
     if not htmx.wants_part():
         return see_other(url_for("own_questions.look", position=position, _anchor="look"))
     with reading() as (session, participant):
         looked = _looked(session, participant, position)
-    return lookups.pinned(_clicked(position), looked)
+    return lookup_views.pinned(_clicked(position), looked)
 
 
 def _looked(session: Session, participant: Participant, position: int) -> LookUp | None:
     find = partial(_place, session, participant, position)
     rater = own_questions.rater(participant)
-    return lookups.look_up(session, rater, find, partial(_address, position))
+    return lookup_views.look_up(session, rater, find, partial(_address, position))
 
 
 def _place(session: Session, participant: Participant, position: int) -> Place:
     rater, run_id = _rater(participant)
     is_allowed = participant.study.looks_up_in_phase_3
-    return looking.of_answer(session, rater, run_id, position, is_allowed=is_allowed)
+    return lookups.of_answer(session, rater, run_id, position, is_allowed=is_allowed)
 
 
 def _address(position: int, action: str, **values: Any) -> str:

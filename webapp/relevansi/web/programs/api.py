@@ -67,7 +67,7 @@ from relevansi.services.programs.rows import (
     Text,
     UnjudgedResults,
 )
-from relevansi.services.rating import pages, shares, tasks
+from relevansi.services.rating import pages, tasks, workloads
 from relevansi.services.rating.pages import BlindPage
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs import confirmations, file_formats, reports, runs, waiting_files
@@ -681,7 +681,7 @@ def take_task() -> NextTask:
     with access.writing() as (session, rater):
         task_id = tasks.onward(session, rater, access.now(), QueryFilter())
         page = pages.blind_page(session, rater, task_id) if task_id else None
-        n_left = shares.progress(session, rater).turns_left
+        n_left = workloads.progress(session, rater).turns_left
     return NextTask(_task(page) if page else None, n_left)
 
 

@@ -20,7 +20,7 @@ from relevansi.i18n import mark
 from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.records import QueryState
 from relevansi.services.judging import events
-from relevansi.services.rating import looking, pages, particulars
+from relevansi.services.rating import lookups, pages, particulars
 from relevansi.services.rating.pages import ClickedQuestion, RatingPage
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
@@ -30,7 +30,7 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures, shown
-from relevansi.web.rating import looking as lookups
+from relevansi.web.rating import looking as lookup_views
 from relevansi.web.rating.clicks import CardsForm, ClickedCard, RatingForm, ReasonForm, VerdictForm
 from relevansi.web.rating.figures import LiveFigure
 from relevansi.web.rating.looking import LookUp
@@ -128,24 +128,26 @@ def rate(run_id: str, query_id: int) -> Response:
 @blueprint.get("/queries/<int:query_id>/look")
 def look(run_id: str, query_id: int) -> Response:
     with access.writing() as (session, rater):
-        place = looking.of_answer(session, rater, run_id, query_id)
+        place = lookups.of_answer(session, rater, run_id, query_id)
         page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
-        looked = lookups.looked_up(session, rater, place, _looked(session, rater, page))
+        looked = lookup_views.looked_up(session, rater, place, _looked(session, rater, page))
         marks = card_marks.of_answer(session, rater.study, page)
-    return lookups.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
+    return (
+        lookup_views.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
+    )
 
 
 @blueprint.post("/queries/<int:query_id>/evidence")
 def pin(run_id: str, query_id: int) -> Response:
     with access.writing() as (session, rater):
-        lookups.pin(session, rater, looking.of_answer(session, rater, run_id, query_id))
+        lookup_views.pin(session, rater, lookups.of_answer(session, rater, run_id, query_id))
         page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
         looked = _looked(session, rater, page)
     if not htmx.wants_part():
         return see_other(_address(run_id, query_id, "look", _anchor="look", **clicks.query()))
     clicked = _clicked(page, run_id, query_id, page.summary, others=others)
-    return lookups.pinned(clicked, looked)
+    return lookup_views.pinned(clicked, looked)
 
 
 @blueprint.post("/queries/<int:query_id>/judgments")
@@ -178,8 +180,10 @@ def add_cards(run_id: str, query_id: int) -> Response:
 
 
 def _looked(session: Session, rater: Rater, page: RatingPage) -> LookUp | None:
-    find = partial(looking.of_answer, session, rater, page.run_id, page.query_id)
-    lookup = lookups.look_up(session, rater, find, partial(_address, page.run_id, page.query_id))
+    find = partial(lookups.of_answer, session, rater, page.run_id, page.query_id)
+    lookup = lookup_views.look_up(
+        session, rater, find, partial(_address, page.run_id, page.query_id)
+    )
     ranks = {judged.card.identity: judged.number for judged in page.cards}
     return lookup and replace(lookup, ranks=ranks)
 

@@ -19,8 +19,8 @@ from relevansi.importers.runs import prices
 from relevansi.metrics.gold.constraint_rules import PROPERTY_TYPES
 from relevansi.records import Item
 from relevansi.services.catalogue.filters import LONGEST_PLACE, Filters
-from relevansi.services.rating import looking
-from relevansi.services.rating.looking import Evidence, Look, NotToLookUp, Place
+from relevansi.services.rating import lookups
+from relevansi.services.rating.lookups import Evidence, LookupOff, LookupPage, Place
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import (
     ChoiceField,
@@ -46,7 +46,7 @@ class SearchForm(Form):
     ``without`` names a filter that is dropped, ``start`` is where the page begins.
     """
 
-    words = LineField(looking.LONGEST_WORDS)
+    words = LineField(lookups.LONGEST_WORDS)
     type = ChoiceField({"": None, **{name: name for name in PROPERTY_TYPES.values()}})
     offer = ChoiceField({"": None, "sale": "sale", "rent": "rent"})
     place = LineField(LONGEST_PLACE)
@@ -54,7 +54,7 @@ class SearchForm(Form):
     price_to = DecimalField(0, HIGHEST_PRICE)
     bedrooms = WholeField(0, MOST_BEDROOMS)
     without = ChoiceField({"": None, **{name: name for name in Filters.__struct_fields__}})
-    start = WholeField(0, looking.LAST_START, default=0)
+    start = WholeField(0, lookups.LAST_START, default=0)
 
     @property
     def filters(self) -> Filters:
@@ -85,7 +85,7 @@ class LookUp(Struct, frozen=True):
     at_pin: str
     evidence: list[Evidence]
     kind: str
-    look: Look | None = None
+    look: LookupPage | None = None
     query: dict[str, str] = {}
     uniform: Callable[[Item], Item] = lambda card: card
     ranks: dict[str, int] = {}
@@ -102,10 +102,10 @@ def look_up(
     """Return what the page at a place shows of looking up; ``None`` where nothing is looked up."""
     try:
         place = find()
-    except NotToLookUp:
+    except LookupOff:
         return None
     query = clicks.query()
-    evidence = looking.evidence(session, rater, place)
+    evidence = lookups.evidence(session, rater, place)
     lookup = LookUp(at("look", **query), at("pin", **query), evidence, rater.study.kind)
     if not place.task_id:
         return lookup
@@ -116,17 +116,17 @@ def look_up(
 def looked_up(session: Session, rater: Rater, place: Place, lookup: LookUp | None) -> LookUp:
     """Return `lookup` with what the request looks up, which is stored."""
     if lookup is None:
-        raise NotToLookUp
+        raise LookupOff
     if "words" in request.args:
         form = valid(SearchForm(request.args))
         words, start = form.words.data, form.start.data or 0
-        look = looking.look(session, rater, place, words, form.filters, access.now(), start=start)
+        look = lookups.search(session, rater, place, words, form.filters, access.now(), start=start)
     else:
-        look = looking.begin(session, rater, place)
+        look = lookups.opening_page(session, rater, place)
     return replace(lookup, look=look, query=_typed(look))
 
 
-def _typed(look: Look) -> dict[str, str]:
+def _typed(look: LookupPage) -> dict[str, str]:
     """Return the filters of a search as its form sends them."""
     texts = {}
     for name, value in asdict(look.filters).items():
@@ -148,11 +148,11 @@ def pin(session: Session, rater: Rater, place: Place) -> None:
     form = checked(PinForm)
     item_id, listing = form.item.data, form.listing.data
     if form.evidence.data and listing is not None:
-        looking.pin(session, rater, place, listing, form.click)
+        lookups.pin(session, rater, place, listing, form.click)
         return
     if item_id is None:
-        item_id = looking.judged_item(session, place, listing or 0)
-    looking.unpin(session, rater, place, item_id, form.click)
+        item_id = lookups.judged_item(session, place, listing or 0)
+    lookups.unpin(session, rater, place, item_id, form.click)
 
 
 def pinned(clicked: Response, lookup: LookUp | None) -> Response:

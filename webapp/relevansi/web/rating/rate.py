@@ -14,7 +14,7 @@ from flask import Blueprint, Response, g, jsonify, request, url_for
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.people import Rater
-from relevansi.services.rating import looking, pages, particulars, shares, tasks
+from relevansi.services.rating import lookups, pages, particulars, tasks, workloads
 from relevansi.services.rating.pages import BlindPage, TaskStage
 from relevansi.services.rating.tasks import JudgedCardOfTask, onward
 from relevansi.services.runs import runs
@@ -25,7 +25,7 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures, shown
-from relevansi.web.rating import looking as lookups
+from relevansi.web.rating import looking as lookup_views
 from relevansi.web.rating.clicks import BlindRatingForm, ClickedCard, ReasonForm, VerdictForm
 from relevansi.web.rating.looking import LookUp
 
@@ -56,8 +56,8 @@ def next_one() -> Response:
         if chosen.category:  # nothing of it is in this rater's share
             return see_other(url_for("rate.next_one"))
         task_ids, is_owner = tasks.given_to(session, rater), rater.is_owner
-        progress = shares.progress(session, rater)
-        counts = shares.finished_counts(session, rater)
+        progress = workloads.progress(session, rater)
+        counts = workloads.finished_counts(session, rater)
     return htmx.respond(
         "rating/rate/done.html",
         "rating/rate/_finished.html",
@@ -82,8 +82,8 @@ def _looked(session: Session, rater: Rater, page: BlindPage) -> LookUp | None:
     """Return what a page shows of looking up: an empty answer always does, once it is asked of."""
     if page.below == "cards" and not rater.study.looks_up:
         return None
-    find = partial(looking.of_task, session, rater, page.task_id)
-    return lookups.look_up(session, rater, find, partial(_address, page.task_id))
+    find = partial(lookups.of_task, session, rater, page.task_id)
+    return lookup_views.look_up(session, rater, find, partial(_address, page.task_id))
 
 
 def with_parts(
@@ -198,22 +198,24 @@ def open_wording(task_id: str, name: str) -> Response:
 @blueprint.get("/<task_id>/look")
 def look(task_id: str) -> Response:
     with access.writing() as (session, rater):
-        place = looking.of_task(session, rater, task_id)
+        place = lookups.of_task(session, rater, task_id)
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
-        looked = lookups.looked_up(session, rater, place, _looked(session, rater, page))
+        looked = lookup_views.looked_up(session, rater, place, _looked(session, rater, page))
         marks = card_marks.of_task(session, rater, page)
-    return lookups.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
+    return (
+        lookup_views.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
+    )
 
 
 @blueprint.post("/<task_id>/evidence")
 def pin(task_id: str) -> Response:
     with access.writing() as (session, rater):
-        lookups.pin(session, rater, looking.of_task(session, rater, task_id))
+        lookup_views.pin(session, rater, lookups.of_task(session, rater, task_id))
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         looked = _looked(session, rater, page)
     if not htmx.wants_part():
         return see_other(_address(task_id, "look", _anchor="look", **clicks.query()))
-    return lookups.pinned(_clicked(page, looked=looked), looked)
+    return lookup_views.pinned(_clicked(page, looked=looked), looked)
 
 
 @blueprint.post("/<task_id>/later")

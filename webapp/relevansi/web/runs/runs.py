@@ -35,7 +35,7 @@ from relevansi.metrics.judging.figures import totals as totals_of
 from relevansi.records import Counts, Problem
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.exports import exports
-from relevansi.services.rating import shares
+from relevansi.services.rating import workloads
 from relevansi.services.runs import reports, runs, samples
 from relevansi.services.runs.runs import RunOverview
 from relevansi.services.study import assignments, studies
@@ -103,7 +103,7 @@ def index() -> str:
     with access.reading() as (session, rater):
         listed = tuple(runs.overviews(session, rater))
         is_blind = studies.is_blind(session, rater.study)
-        blind = shares.progress(session, rater) if is_blind else None
+        blind = workloads.progress(session, rater) if is_blind else None
         rule = reports.final_rule(session, rater.study)
         states = reports.states(session, rater.study, rule)
         columns = run_figures.columns(rater.study)

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, url_for
 
 from relevansi.db.tables.runs import LongWork
 from relevansi.records import ExportedFile
-from relevansi.services.rating import pages, shares
+from relevansi.services.rating import pages, workloads
 from relevansi.services.study import studies
 from relevansi.services.workers import jobs, kinds
 from relevansi.services.workers.jobs import JobWork
@@ -82,7 +82,7 @@ def after_import(stored: Sequence[str]) -> str:
     run_ids = [*dict.fromkeys(stored)]
     with access.reading() as (session, rater):
         if studies.is_blind(session, rater.study):
-            is_open = shares.progress(session, rater).turns_left
+            is_open = workloads.progress(session, rater).turns_left
             return url_for("rate.next_one") if is_open else url_for("runs.index")
         for run_id in run_ids:
             query_id = pages.first_open(session, rater, run_id)

@@ -17,11 +17,11 @@ from relevansi.kinds.property import Card
 from relevansi.records import EmptyOutcome, Scale
 from relevansi.services.catalogue import catalogue
 from relevansi.services.catalogue.filters import Filters
-from relevansi.services.judging import events, live_metrics
+from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.people import raters
-from relevansi.services.rating import looking, pages, pool, shares, tasks
-from relevansi.services.rating.looking import NotToLookUp, Place, TooManySearches
+from relevansi.services.rating import lookups, pages, pool, tasks, workloads
+from relevansi.services.rating.lookups import LookupOff, Place, TooManySearches
 from tests.conftest import NOW
 from tests.services.gold.gold_files import stored_run, take_gold
 from tests.services.rating.blind_raters import Robot, set_study, stored
@@ -41,7 +41,7 @@ def listed(session: Session, name: str, price: int = 1) -> int:
 def _place(session: Session, study: Study, rater: Rater) -> Place:
     """An empty answer of an open study, beside a question with one result."""
     run_id = stored(session, study, "hybrid", query(1), query(2, card("x")))
-    return looking.of_answer(session, rater, run_id, 1)
+    return lookups.of_answer(session, rater, run_id, 1)
 
 
 def outcome(session: Session, rater: Rater, place: Place) -> str | None:
@@ -53,7 +53,7 @@ def outcome(session: Session, rater: Rater, place: Place) -> str | None:
 
 
 def names(session: Session, rater: Rater, place: Place) -> list[str]:
-    return [item.card.title for item in looking.evidence(session, rater, place)]
+    return [item.card.title for item in lookups.evidence(session, rater, place)]
 
 
 def choose(session: Session, rater: Rater, place: Place, value: EmptyOutcome, name: str) -> None:
@@ -64,7 +64,7 @@ def choose(session: Session, rater: Rater, place: Place, value: EmptyOutcome, na
 def test_a_pin_is_a_relevant_verdict_and_the_outcome_at_once(
     session: Session, rater: Rater, place: Place
 ) -> None:
-    looking.pin(session, rater, place, listed(session, "a"), click("p"))
+    lookups.pin(session, rater, place, listed(session, "a"), click("p"))
     assert names(session, rater, place) == ["House a"]
     assert outcome(session, rater, place) == FALSE_NEGATIVE
     logged = session.execute(select(Event.event_id, Event.field, Event.new).order_by(Event.id))
@@ -73,20 +73,20 @@ def test_a_pin_is_a_relevant_verdict_and_the_outcome_at_once(
         ("p", "verdict", "1"),
         ("p:outcome", "verdict", "false_negative"),
     }
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_the_same_pin_twice_changes_nothing(session: Session, rater: Rater, place: Place) -> None:
     key = listed(session, "a")
-    looking.pin(session, rater, place, key, click("p"))
+    lookups.pin(session, rater, place, key, click("p"))
     choose(session, rater, place, EmptyOutcome.CORRECT_EMPTY, "c")
-    looking.pin(session, rater, place, key, click("p"))
+    lookups.pin(session, rater, place, key, click("p"))
     assert outcome(session, rater, place) == EmptyOutcome.CORRECT_EMPTY
     assert len(session.scalars(select(Event)).all()) == 4
 
 
 def test_undo_takes_back_the_whole_pin(session: Session, rater: Rater, place: Place) -> None:
-    looking.pin(session, rater, place, listed(session, "a"), click("p"))
+    lookups.pin(session, rater, place, listed(session, "a"), click("p"))
     for _ in range(2):  # the same undo twice changes nothing
         events.undo_last(session, rater, click("u", minute=1), Event.query_key.is_not(None))
     assert names(session, rater, place) == []
@@ -102,12 +102,12 @@ def test_an_outcome_stays_while_other_evidence_holds_it(
     session: Session, rater: Rater, place: Place, is_undone: bool
 ) -> None:
     first, second = listed(session, "a"), listed(session, "b")
-    looking.pin(session, rater, place, first, click("p"))
-    looking.pin(session, rater, place, second, click("q", minute=1))
-    items = {item.card.title: item.item_id for item in looking.evidence(session, rater, place)}
-    looking.unpin(session, rater, place, items["House a"], click("r", minute=2))
+    lookups.pin(session, rater, place, first, click("p"))
+    lookups.pin(session, rater, place, second, click("q", minute=1))
+    items = {item.card.title: item.item_id for item in lookups.evidence(session, rater, place)}
+    lookups.unpin(session, rater, place, items["House a"], click("r", minute=2))
     assert outcome(session, rater, place) == FALSE_NEGATIVE
-    looking.unpin(session, rater, place, items["House b"], click("s", minute=3))
+    lookups.unpin(session, rater, place, items["House b"], click("s", minute=3))
     assert outcome(session, rater, place) is None
     if is_undone:
         events.undo_last(session, rater, click("t", minute=4), Event.query_key.is_not(None))
@@ -119,9 +119,9 @@ def test_an_outcome_that_the_rater_chose_stays(
     session: Session, rater: Rater, place: Place
 ) -> None:
     choose(session, rater, place, FALSE_NEGATIVE, "c")
-    looking.pin(session, rater, place, listed(session, "a"), click("p", minute=1))
-    (item,) = looking.evidence(session, rater, place)
-    looking.unpin(session, rater, place, item.item_id, click("q", minute=2))
+    lookups.pin(session, rater, place, listed(session, "a"), click("p", minute=1))
+    (item,) = lookups.evidence(session, rater, place)
+    lookups.unpin(session, rater, place, item.item_id, click("q", minute=2))
     assert outcome(session, rater, place) == FALSE_NEGATIVE
 
 
@@ -129,14 +129,14 @@ def test_taking_a_pin_back_restores_an_earlier_verdict_and_keeps_a_later_one(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a", price=1), card("b", price=1)))
-    place = looking.of_answer(session, rater, run_id, 1)
+    place = lookups.of_answer(session, rater, run_id, 1)
     keys = [listed(session, "a"), listed(session, "b")]
     events.judge(session, rater, run_id, 1, 1, NO, click("j"))
     for number, key in enumerate(keys, start=1):
-        looking.pin(session, rater, place, key, click(f"p{number}", minute=number))
+        lookups.pin(session, rater, place, key, click(f"p{number}", minute=number))
     events.judge(session, rater, run_id, 1, 2, NO, click("k", minute=3))
     for number, item in enumerate(session.scalars(select(JudgedItem.id)).all(), start=4):
-        looking.unpin(session, rater, place, item, click(f"r{number}", minute=number))
+        lookups.unpin(session, rater, place, item, click(f"r{number}", minute=number))
     assert session.scalars(select(Judgment.verdict)).all() == [NO, NO]
 
 
@@ -144,15 +144,15 @@ def test_of_two_devices_the_later_one_counts_in_whatever_order_they_arrive(
     session: Session, rater: Rater, place: Place
 ) -> None:
     key = listed(session, "a")
-    looking.pin(session, rater, place, key, click("p", device="phone", sequence=1))
-    (item,) = looking.evidence(session, rater, place)
+    lookups.pin(session, rater, place, key, click("p", device="phone", sequence=1))
+    (item,) = lookups.evidence(session, rater, place)
     later = click("r", minute=9, device="desk", sequence=1)
-    looking.unpin(session, rater, place, item.item_id, later)
-    looking.pin(session, rater, place, key, click("q", minute=5, device="phone", sequence=2))
+    lookups.unpin(session, rater, place, item.item_id, later)
+    lookups.pin(session, rater, place, key, click("q", minute=5, device="phone", sequence=2))
     assert names(session, rater, place) == []  # pinned before it was taken back
-    looking.pin(session, rater, place, key, click("s", minute=10, device="phone", sequence=3))
+    lookups.pin(session, rater, place, key, click("s", minute=10, device="phone", sequence=3))
     assert names(session, rater, place) == ["House a"]
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_on_a_scale_of_grades_a_pin_is_the_lowest_relevant_grade(
@@ -160,8 +160,8 @@ def test_on_a_scale_of_grades_a_pin_is_the_lowest_relevant_grade(
 ) -> None:
     study.scale = Scale(top=3, relevant_from=2).to_store()
     session.flush()
-    looking.pin(session, rater, place, listed(session, "a"), click("p"))
-    (item,) = looking.evidence(session, rater, place)
+    lookups.pin(session, rater, place, listed(session, "a"), click("p"))
+    (item,) = lookups.evidence(session, rater, place)
     assert session.scalar(select(Judgment.verdict).filter_by(judged_item_id=item.item_id)) == "2"
 
 
@@ -171,12 +171,12 @@ def test_a_pin_is_in_no_figure_of_a_list_and_among_the_relevant_items_of_recall(
     study.measures = ["P@5", "recall@10"]
     run_id = stored(session, study, "hybrid", query(1, card("x")))
     events.judge(session, rater, run_id, 1, 1, YES, click("j"))
-    place = looking.of_answer(session, rater, run_id, 1)
-    looking.pin(session, rater, place, listed(session, "a"), click("p", minute=1))
+    place = lookups.of_answer(session, rater, run_id, 1)
+    lookups.pin(session, rater, place, listed(session, "a"), click("p", minute=1))
     row = session.scalars(select(StoredSummary)).one()
     assert (row.results_count, row.relevant_count, row.open_judgments) == (1, 1, 0)
     assert row.figures["recall@10"][0] == 0.5  # 1 of the 2 relevant ones is listed
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
 
 
 def test_letters_typed_one_after_the_other_are_one_search(
@@ -184,11 +184,11 @@ def test_letters_typed_one_after_the_other_are_one_search(
 ) -> None:
     listed(session, "a")
     for second, words in enumerate(["ho", "hou", "house"]):
-        looking.look(session, rater, place, words, Filters(), NOW + timedelta(seconds=second))
-    looking.look(session, rater, place, "house", Filters(), NOW, start=20)  # the next page
+        lookups.search(session, rater, place, words, Filters(), NOW + timedelta(seconds=second))
+    lookups.search(session, rater, place, "house", Filters(), NOW, start=20)  # the next page
     narrowed = Filters(price_to=5)
-    looking.look(session, rater, place, "house", narrowed, NOW + timedelta(seconds=4))
-    looking.look(session, rater, place, "houses", narrowed, NOW + timedelta(minutes=5))
+    lookups.search(session, rater, place, "house", narrowed, NOW + timedelta(seconds=4))
+    lookups.search(session, rater, place, "houses", narrowed, NOW + timedelta(minutes=5))
     rows = session.execute(select(Search.words, Search.filters, Search.item_count, Search.at))
     assert [tuple(row) for row in rows] == [
         ("house", {}, 1, NOW),
@@ -204,13 +204,13 @@ def test_what_the_field_opens_with_is_no_search_and_has_results_where_there_are_
     listed(session, "garden a")
     text = "Carikan a house with a garden beside the beach in Medan near Kualanamu under 1 billion"
     run_id = stored(session, study, "hybrid", query(1, text=text))
-    place = looking.of_answer(session, rater, run_id, 1)
-    begun = looking.begin(session, rater, place)
+    place = lookups.of_answer(session, rater, run_id, 1)
+    begun = lookups.opening_page(session, rater, place)
     assert begun.filters == Filters(type="house", place="Medan", price_to=10**9)
     assert (begun.words, begun.absent, begun.matches.count) == ("garden", "Kualanamu", 1)
     assert session.scalars(select(Search)).all() == []
-    looking.look(session, rater, place, "medan", Filters(price_to=9), NOW)
-    begun = looking.begin(session, rater, place)
+    lookups.search(session, rater, place, "medan", Filters(price_to=9), NOW)
+    begun = lookups.opening_page(session, rater, place)
     assert (begun.words, begun.filters) == ("medan", Filters(price_to=9))
 
 
@@ -221,13 +221,16 @@ def test_gold_constraints_begin_a_search_on_no_blind_page_unless_the_owner_allow
     set_study(session, study, blind=False)
     run = stored_run(session, study, rater, with_gold=False)
     take_gold(session, rater, constraints={"price": {"max": 700_000_000}})
-    place = looking.of_answer(session, rater, run.id, 1)
+    place = lookups.of_answer(session, rater, run.id, 1)
     ani = raters.add(session, study, "Ani", NOW)
     task = pool.give(session, ani, pool.Unit(place.question.id, None), pool.POOL, NOW)
-    blind_place = looking.of_task(session, ani, task.id)
+    blind_place = lookups.of_task(session, ani, task.id)
 
     def highest() -> list[int | None]:
-        begun = looking.begin(session, rater, place), looking.begin(session, ani, blind_place)
+        begun = (
+            lookups.opening_page(session, rater, place),
+            lookups.opening_page(session, ani, blind_place),
+        )
         return [look.filters.price_to for look in begun]
 
     assert highest() == [700_000_000, 1_000_000_000]
@@ -240,11 +243,11 @@ def test_only_empty_answers_are_looked_up_unless_the_study_has_it_so(
 ) -> None:
     study.looks_up = False
     run_id = session.get_one(Query, place.query_key).run_id
-    assert looking.of_answer(session, rater, run_id, 1).emptiness_id is not None
-    with pytest.raises(NotToLookUp):
-        looking.of_answer(session, rater, run_id, 2)
-    with pytest.raises(NotToLookUp):
-        looking.of_answer(session, rater, run_id, 1, is_allowed=False)
+    assert lookups.of_answer(session, rater, run_id, 1).emptiness_id is not None
+    with pytest.raises(LookupOff):
+        lookups.of_answer(session, rater, run_id, 2)
+    with pytest.raises(LookupOff):
+        lookups.of_answer(session, rater, run_id, 1, is_allowed=False)
 
 
 @pytest.mark.usefixtures("runs")
@@ -252,17 +255,17 @@ def test_other_blind_raters_are_asked_about_what_one_pinned(session: Session, st
     set_study(session, study, blind=True, repeat_percent=0)
     first, second = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
     Robot(session, second).rate_all()
-    assert shares.progress(session, second).turns_left == 0
+    assert workloads.progress(session, second).turns_left == 0
     page = Robot(session, first).next_page()
     assert page is not None
-    place = looking.of_task(session, first, page.task_id)
+    place = lookups.of_task(session, first, page.task_id)
     before = pool.sizes(session, study.id, study.revision)
-    looking.pin(session, first, place, listed(session, "new"), click("p"))
+    lookups.pin(session, first, place, listed(session, "new"), click("p"))
     session.refresh(study)
     unit = pool.Unit(place.question.id, place.run_id)
     assert pool.sizes(session, study.id, study.revision)[unit] == before[unit] + 1
-    share = shares.of_rater(session, second)
-    assert share.units[unit].open_judgments == 1
+    workload = workloads.of_rater(session, second)
+    assert workload.units[unit].open_judgments == 1
     again = Robot(session, second).next_page()
     assert again is not None
     (asked,) = [shown for shown in again.cards if shown.relevance is None]
@@ -270,8 +273,8 @@ def test_other_blind_raters_are_asked_about_what_one_pinned(session: Session, st
     own = pages.blind_page(session, first, page.task_id)
     assert [shown.relevance for shown in own.cards if shown.card.title == "House new"] == [YES]
     tasks.judge(session, second, again.task_id, asked.key, NO, click("n"))
-    assert shares.of_rater(session, second).units[unit].open_judgments == 0
-    assert live_metrics.check(session) == []
+    assert workloads.of_rater(session, second).units[unit].open_judgments == 0
+    assert stored_summaries.check(session) == []
     tasks.undo(session, first, click("u", minute=1))
     assert len(pages.blind_page(session, first, page.task_id).cards) == len(page.cards)
 
@@ -283,11 +286,11 @@ def test_a_pin_in_a_repeat_sets_the_outcome_of_the_repeat_alone(
     set_study(session, study, blind=True, repeat_percent=0)
     ani = raters.add(session, study, "Ani", NOW)
     Robot(session, ani).rate_all()
-    share = shares.of_rater(session, ani)
-    empty = next(unit for unit, of_unit in share.units.items() if of_unit.lists)
-    task = shares._give(session, ani, empty, NOW)
-    place = looking.of_task(session, ani, task.id)
-    looking.pin(session, ani, place, listed(session, "a"), click("p", minute=60))
+    workload = workloads.of_rater(session, ani)
+    empty = next(unit for unit, of_unit in workload.units.items() if of_unit.lists)
+    task = workloads._give(session, ani, empty, NOW)
+    place = lookups.of_task(session, ani, task.id)
+    lookups.pin(session, ani, place, listed(session, "a"), click("p", minute=60))
     shown = pages.blind_page(session, ani, task.id)
     assert shown.empty_outcome == FALSE_NEGATIVE
     assert names(session, ani, place) == ["House a"]
@@ -302,9 +305,9 @@ def test_a_deleted_rater_takes_searches_and_evidence_along(session: Session, stu
     ani, budi = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
     page = Robot(session, ani).next_page()
     assert page is not None
-    place = looking.of_task(session, ani, page.task_id)
-    looking.look(session, ani, place, "house", Filters(), NOW)
-    looking.pin(session, ani, place, listed(session, "a"), click("p"))
+    place = lookups.of_task(session, ani, page.task_id)
+    lookups.search(session, ani, place, "house", Filters(), NOW)
+    lookups.pin(session, ani, place, listed(session, "a"), click("p"))
     asked = Robot(session, budi).next_page()
     assert asked is not None
     assert [shown.card.title for shown in asked.cards] == ["House a"]
@@ -316,8 +319,8 @@ def test_a_deleted_rater_takes_searches_and_evidence_along(session: Session, stu
 def test_more_searches_than_a_minute_has_room_for_are_refused(
     session: Session, rater: Rater, place: Place
 ) -> None:
-    for number in range(looking.MOST_A_MINUTE):
-        looking.look(session, rater, place, f"{number} x", Filters(), NOW)
+    for number in range(lookups.MOST_A_MINUTE):
+        lookups.search(session, rater, place, f"{number} x", Filters(), NOW)
     with pytest.raises(TooManySearches):
-        looking.look(session, rater, place, "one more", Filters(), NOW)
-    looking.look(session, rater, place, "one more", Filters(), NOW + timedelta(minutes=2))
+        lookups.search(session, rater, place, "one more", Filters(), NOW)
+    lookups.search(session, rater, place, "one more", Filters(), NOW + timedelta(minutes=2))

@@ -52,7 +52,7 @@ MOST_A_MINUTE = 60
 """Searches of one rater, beside those that become others while they are typed."""
 
 
-class NotToLookUp(Refused):
+class LookupOff(Refused):
     message = mark("Nothing is looked up here")
     remedy = mark("The owner of the study switches it on under Study, Settings.")
 
@@ -92,7 +92,7 @@ class Place(NamedTuple):
 def of_answer(
     session: Session, rater: Rater, run_id: str, query_id: int, *, is_allowed: bool | None = None
 ) -> Place:
-    """Return the place of a run's answer; raises ``NotToLookUp`` where nothing is looked up.
+    """Return the place of a run's answer; raises ``LookupOff`` where nothing is looked up.
 
     `is_allowed` is stated of participants of phase 3, whose questions are a study of their own.
     """
@@ -104,7 +104,7 @@ def of_answer(
     if is_allowed is None:
         is_allowed = is_empty or rater.study.looks_up
     if not is_allowed:
-        raise NotToLookUp
+        raise LookupOff
     question = session.get_one(Question, query.question_id)
     scope = run_id if question.context_dependent else None
     emptiness_id = query.emptiness_id if is_empty else None
@@ -112,17 +112,17 @@ def of_answer(
 
 
 def of_task(session: Session, rater: Rater, task_id: str) -> Place:
-    """Return the place of a blind task; raises ``UnknownTask`` and ``NotToLookUp``."""
+    """Return the place of a blind task; raises ``UnknownTask`` and ``LookupOff``."""
     task = tasks.find(session, rater, task_id)
     read = tasks.asked_things(session, task)
     emptiness_id = next((item.id for item in read if item.item_id is None), None)
     if emptiness_id is None and not rater.study.looks_up:
-        raise NotToLookUp
+        raise LookupOff
     is_repeat = task.kind == REPEAT
     return Place(task.question, task.run_id, None, task.id, emptiness_id, is_repeat)
 
 
-class Look(Struct, frozen=True):
+class LookupPage(Struct, frozen=True):
     """What a rater sees of the catalogue: the search, and a page of what fits from ``start``.
 
     ``absent`` are the words of the question's place that nothing in the catalogue has.
@@ -141,7 +141,7 @@ class Look(Struct, frozen=True):
         return start if start < min(self.matches.count, LAST_START) else None
 
 
-def look(
+def search(
     session: Session,
     rater: Rater,
     place: Place,
@@ -150,7 +150,7 @@ def look(
     now: datetime,
     *,
     start: int = 0,
-) -> Look:
+) -> LookupPage:
     """Search the catalogue for a rater and store the search; a further page of it is no other.
 
     Letters typed one after the other are one search, of the time when it began. Raises
@@ -160,10 +160,10 @@ def look(
     matches = _search(session, rater, words, filters, start)
     if start == 0:
         _store(session, rater, place, words, filters, matches.count, now)
-    return Look(words, filters, start, matches)
+    return LookupPage(words, filters, start, matches)
 
 
-def begin(session: Session, rater: Rater, place: Place) -> Look:
+def opening_page(session: Session, rater: Rater, place: Place) -> LookupPage:
     """Return what the search field opens with, which is no search of the rater's.
 
     It is their latest search of the question, else what the question itself says: filters, those of
@@ -187,7 +187,7 @@ def begin(session: Session, rater: Rater, place: Place) -> Look:
     while last is None and not matches.count and words:
         words = words.rpartition(" ")[0]
         matches = _search(session, rater, words, filters, 0)
-    return Look(words, filters, 0, matches, absent)
+    return LookupPage(words, filters, 0, matches, absent)
 
 
 def _in_catalogue(session: Session, rater: Rater, words: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.queries import Span
 from relevansi.records import Blindness, Click, EmptyOutcome, GivenOn, QueryState, Relevance
-from relevansi.services.judging import changes, events, live_metrics, verdicts
+from relevansi.services.judging import changes, events, stored_summaries, verdicts
 from relevansi.services.judging import verdicts as blindness
 from relevansi.services.judging.events import AnswerRating, Target, TargetChange
 from relevansi.services.judging.verdicts import Verdicts
@@ -47,8 +47,8 @@ def test_ranks_of_a_long_list_count_by_number(session: Session, study: Study, ra
 
     row = summary(session, rater, run_id, 1)
     assert (row.first_relevant_rank, row.judged_count, row.open_judgments) == (10, 4, 8)
-    assert live_metrics.summary(row).figures["mrr"] == Span(None, 0.1, 1.0)
-    assert live_metrics.check(session) == []
+    assert stored_summaries.summary(row).figures["mrr"] == Span(None, 0.1, 1.0)
+    assert stored_summaries.check(session) == []
 
 
 def test_failed_and_unreadable_answers_count(session: Session, study: Study, rater: Rater) -> None:
@@ -57,18 +57,18 @@ def test_failed_and_unreadable_answers_count(session: Session, study: Study, rat
 
     failed, lost = (summary(session, rater, run_id, query_id) for query_id in (1, 2))
     assert (failed.complete, failed.open_judgments) == (True, 0)
-    assert live_metrics.summary(failed).figures["success_rate"].value == 0
+    assert stored_summaries.summary(failed).figures["success_rate"].value == 0
     assert (lost.complete, lost.open_judgments) == (False, 0)
-    assert live_metrics.summary(lost).figures["success_rate"].value is None
+    assert stored_summaries.summary(lost).figures["success_rate"].value is None
 
 
 def test_check_finds_a_tampered_summary(session: Session, rater: Rater, run_id: str) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    assert live_metrics.check(session) == []
+    assert stored_summaries.check(session) == []
     summary(session, rater, run_id, 1).relevant_count = 1
     session.flush()
 
-    ((_, *found),) = live_metrics.check(session)
+    ((_, *found),) = stored_summaries.check(session)
     assert found == [run_id, 1, "relevant_count", 1, 2]
 
 
@@ -279,11 +279,13 @@ def test_figures_written_anew_wait_for_a_click_on_its_way(
     with open_study(database) as (session, study):
         store(session, study)
     monkeypatch.setattr(engine, "PATIENCE_SECONDS", 0.2)
-    monkeypatch.setattr(live_metrics, "refresh", lambda *_: pytest.fail("read before the click"))
+    monkeypatch.setattr(
+        stored_summaries, "refresh", lambda *_: pytest.fail("read before the click")
+    )
     with database.writing() as session:
         [owner] = studies.raters(session, studies.open_or_make(session, NOW))
         events.lock(session, owner)
         with pytest.raises(outages.OUTAGE_ERRORS) as refused:
-            live_metrics.recompute(database)
+            stored_summaries.recompute(database)
 
     assert outages.outage(refused.value) is Outage.BUSY

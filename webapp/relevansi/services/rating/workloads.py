@@ -1,6 +1,6 @@
-"""A rater's share of the pool: the units given to them, those still to be given, and how far.
+"""A rater's workload: the units given to them, those still to be given, and the progress in both.
 
-A page asks for the whole share and a click changes one question of it, so a share is kept between
+A page asks for the whole workload and a click changes one question of it, so it is cached between
 clicks: newer events name the questions to read again.
 
 Hidden repeats: some questions are asked a second time, whole, and nothing reveals which. It follows
@@ -50,7 +50,7 @@ from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.metrics.judging.queries import as_counted
 from relevansi.records import QueryState, Relevance, Scale
-from relevansi.services.judging import changes, live_metrics
+from relevansi.services.judging import changes, stored_summaries
 from relevansi.services.judging.changes import Changes
 from relevansi.services.rating import asked_again, pool
 from relevansi.services.rating.pool import POOL, REPEAT, TASKS_BETWEEN, Purpose, Unit, draw
@@ -58,7 +58,7 @@ from relevansi.services.study import assignments, studies
 from relevansi.services.study.question_sets import is_put_to_raters
 
 MOST_KEPT = 128
-"""So many raters have their shares kept, for each database."""
+"""So many raters have their workloads kept, for each database."""
 MOST_AGAIN = 20
 """Where the rater changed more questions since, all are read again at once."""
 
@@ -66,7 +66,7 @@ MOST_AGAIN = 20
 class UnitProgress(NamedTuple):
     """How far one rater is with a unit: open and all judgments, answers and empty lists.
 
-    A tuple, since a share has thousands.
+    A tuple, since a workload has thousands.
     """
 
     open_judgments: int
@@ -91,8 +91,8 @@ class Given(NamedTuple):
     postponed_at: datetime | None = None
 
 
-class StudyShare(Struct, frozen=True):
-    """One rater's share of a study.
+class Workload(Struct, frozen=True):
+    """One rater's workload of a study.
 
     ``tasks`` is in the order of giving, ``free`` in the order in which the rater would be given it,
     ``planned`` are the repeats still to be given; ``units`` are all of the study.
@@ -108,37 +108,37 @@ class StudyShare(Struct, frozen=True):
         return [task for task in self.tasks if task.kind == POOL]
 
 
-_Kept = tuple[Changes, tuple[object, ...], StudyShare]
+_Kept = tuple[Changes, tuple[object, ...], Workload]
 _cache = LruCache[int, _Kept](MOST_KEPT)
-"""Each share with all that decided it: a difference in one of them makes another share."""
+"""Each workload with all that decided it: a difference in one of them makes another workload."""
 
 
-def of_rater(session: Session, rater: Rater) -> StudyShare:
+def of_rater(session: Session, rater: Rater) -> Workload:
     """Return the units the rater was given and those they could still be given."""
-    # A share may be older than the database: changes and marks tell what of it still holds.
-    before, marks, share = _cache.get(session, rater.id) or (None, None, None)
+    # A workload may be older than the database: changes and marks tell what of it still holds.
+    before, marks, workload = _cache.get(session, rater.id) or (None, None, None)
     now = changes.since(session, rater, before)
     *task_marks, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()
     is_asked_again = task_marks[-1] is not None and studies.is_blind(session, rater.study)
     full_units = _full_units(session, overlap)
-    if share is None or now.touched is None or len(now.touched) > MOST_AGAIN:
-        share = None
+    if workload is None or now.touched is None or len(now.touched) > MOST_AGAIN:
+        workload = None
         units = _units(session, rater, now.revision, again=is_asked_again)
     else:
-        units = {**share.units}
+        units = {**workload.units}
         for question in now.touched:
             units |= _units(session, rater, now.revision, question, again=is_asked_again)
-    if share is not None and marks == (*task_marks, full_units):
-        share = replace(share, units=units)
+    if workload is not None and marks == (*task_marks, full_units):
+        workload = replace(workload, units=units)
     else:
-        share = _share(session, rater, units, full_units)
-    _cache.store(session, rater.id, (now, (*task_marks, full_units), share))
-    return share
+        workload = _workload(session, rater, units, full_units)
+    _cache.store(session, rater.id, (now, (*task_marks, full_units), workload))
+    return workload
 
 
-def _share(
+def _workload(
     session: Session, rater: Rater, units: Mapping[Unit, UnitProgress], full_units: Collection[Unit]
-) -> StudyShare:
+) -> Workload:
     columns = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
     of_rater = columns.where(Task.rater_id == rater.id, is_put_to_raters(Task.question_id))
     rows = tables(session).execute(of_rater.order_by(Task.claimed_at, Task.id))
@@ -151,12 +151,14 @@ def _share(
     if rater.study.shuffle_questions:
         secret, rater_id = rater.study.order_secret, rater.id
         order = sorted(order, key=lambda unit: draw(secret, Purpose.QUESTIONS, rater_id, *unit))
-    share = StudyShare(tasks, tuple(unit for unit in order if unit not in gone), units)
-    late = sorted((task.postponed_at, task.unit) for task in share.first_time if task.postponed_at)
-    at_once = [task.unit for task in share.first_time if not task.postponed_at]
-    in_order = [*at_once, *share.free, *(unit for _, unit in late)]
+    workload = Workload(tasks, tuple(unit for unit in order if unit not in gone), units)
+    late = sorted(
+        (task.postponed_at, task.unit) for task in workload.first_time if task.postponed_at
+    )
+    at_once = [task.unit for task in workload.first_time if not task.postponed_at]
+    in_order = [*at_once, *workload.free, *(unit for _, unit in late)]
     again = {task.unit for task in tasks if task.kind == REPEAT}
-    return replace(share, planned=pool.planned(rater, in_order, units, again))
+    return replace(workload, planned=pool.planned(rater, in_order, units, again))
 
 
 @cache
@@ -227,7 +229,7 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
             run_id,
             _any(row.open_judgments > 0).label("is_open"),
             _any(begun).label("is_begun"),
-            _sum(live_metrics.is_unrated(row)).label("unrated"),
+            _sum(stored_summaries.is_unrated(row)).label("unrated"),
             _sum(and_(row.asks_quality, is_readable)).label("answers"),
             _any(is_empty & row.empty_outcome.is_(None)).label("open_lists"),
             _any(is_empty).label("lists"),
@@ -257,7 +259,7 @@ def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
 def next_repeat(
     session: Session,
     rater: Rater,
-    share: StudyShare,
+    workload: Workload,
     now: datetime,
     open_units: Collection[Unit] = (),
     among: Callable[[Unit], bool] = lambda _unit: True,
@@ -267,7 +269,9 @@ def next_repeat(
     No unit is asked again while it is open for the first time, nor right after it, unless nothing
     else is left to do.
     """
-    due_now = [unit for unit in ready(share, open_units) if unit not in open_units and among(unit)]
+    due_now = [
+        unit for unit in ready(workload, open_units) if unit not in open_units and among(unit)
+    ]
     if not due_now:
         return None
     latest = session.execute(
@@ -279,16 +283,16 @@ def next_repeat(
         .limit(TASKS_BETWEEN)
     ).all()
     rested = [unit for unit in due_now if unit not in latest]
-    if not rested and (share.free or open_units):
+    if not rested and (workload.free or open_units):
         return None
     return _give(session, rater, (rested or due_now)[0], now)
 
 
-def ready(share: StudyShare, open_units: Collection[Unit]) -> list[Unit]:
+def ready(workload: Workload, open_units: Collection[Unit]) -> list[Unit]:
     """Return the repeats due by now; units put off and still open are not reached."""
-    is_late = [task.postponed_at and task.unit in open_units for task in share.first_time]
+    is_late = [task.postponed_at and task.unit in open_units for task in workload.first_time]
     reached = len(is_late) - sum(map(bool, is_late))
-    return [unit for unit, after in share.planned.items() if after <= reached]
+    return [unit for unit, after in workload.planned.items() if after <= reached]
 
 
 def is_open() -> ColumnElement[bool]:
@@ -376,33 +380,33 @@ class Progress(Struct, frozen=True):
 
 
 def progress(session: Session, rater: Rater) -> Progress:
-    """Return the rater's progress in their whole share; without blind rating, in every run."""
-    share = of_rater(session, rater)
+    """Return the rater's progress in their whole workload; without blind rating, in every run."""
+    workload = of_rater(session, rater)
     if not studies.is_blind(session, rater.study):  # then nothing is given, and nothing repeated
-        share = StudyShare((), tuple(share.units), share.units)
-    return of_share(session, rater, share)
+        workload = Workload((), tuple(workload.units), workload.units)
+    return progress_in(session, rater, workload)
 
 
-def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
+def progress_in(session: Session, rater: Rater, workload: Workload) -> Progress:
     """Return how far the rater is; a question that they finished elsewhere is done.
 
     Repeats count from the beginning, so that no number grows when one is given.
     """
-    units, own_units = share.units, [task.unit for task in share.first_time]
+    units, own_units = workload.units, [task.unit for task in workload.first_time]
     first_time = [units[unit] for unit in own_units if unit in units]
-    free = [units[unit] for unit in share.free]
-    planned = [units[unit] for unit in share.planned]
-    is_again = len(own_units) < len(share.tasks)
+    free = [units[unit] for unit in workload.free]
+    planned = [units[unit] for unit in workload.planned]
+    is_again = len(own_units) < len(workload.tasks)
     *again, open_again = _left_again(session, rater) if is_again else (0, 0, 0, 0)
     opened = sum(unit.is_open for unit in first_time) + open_again
     to_come = [(unit.judgments, unit.answers, unit.lists) for unit in planned]
     repeats = _sums([again, *to_come])
     still_open = [(u.open_judgments, u.unrated, u.open_lists) for u in (*first_time, *free)]
-    mine = (*own_units, *share.free)
+    mine = (*own_units, *workload.free)
     unfinished = {unit.question_id for unit in mine if unit in units and units[unit].is_open}
     return Progress(
-        len(share.tasks) - opened + sum(not unit.is_open for unit in free),
-        len(share.tasks) + len(free) + len(planned),
+        len(workload.tasks) - opened + sum(not unit.is_open for unit in free),
+        len(workload.tasks) + len(free) + len(planned),
         len({unit.question_id for unit in mine}),
         *_sums([repeats, *still_open]),
         open_questions=len(unfinished),
