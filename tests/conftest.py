@@ -195,7 +195,7 @@ def _hidden_loop(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _usual_words() -> None:
     """A study of another test may have been of items with words of their own."""
-    labels.about("", BINARY)
+    labels.use_words_of("", BINARY)
 
 
 @pytest.fixture(name="session")

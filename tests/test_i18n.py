@@ -61,7 +61,7 @@ def test_a_catalogue_is_a_language_with_and_without_its_source(source: Path) -> 
         (translations / code).mkdir(exist_ok=True)
         (translations / code / name).touch()
 
-    assert i18n.found_in(translations) == ("id", "en", "jv", "su")
+    assert i18n.languages_in(translations) == ("id", "en", "jv", "su")
 
 
 def test_a_folder_that_takes_nothing_does_without(

@@ -20,7 +20,7 @@ VALUES = st.recursive(
 
 @given(value=VALUES, blank=st.sampled_from(["", " ", "\n"]))
 def test_every_value_without_a_repeated_key_is_read(value: object, blank: str) -> None:
-    assert json_text.decoded(json.dumps(value, separators=(f"{blank},", f"{blank}:"))) == value
+    assert json_text.decode(json.dumps(value, separators=(f"{blank},", f"{blank}:"))) == value
 
 
 @given(
@@ -34,21 +34,21 @@ def test_every_repeated_key_is_refused_unless_its_values_are_equal(
     text = f"[{json.dumps(before)},\n{{{name}{blank}: {first},\n{name}: {second}}}]"
 
     if first == second:
-        assert json_text.decoded(text)[1] == {key: values[0]}
+        assert json_text.decode(text)[1] == {key: values[0]}
     else:
         with pytest.raises(RepeatedKey) as refused:
-            json_text.decoded(text)
+            json_text.decode(text)
         assert (refused.value.key, refused.value.line) == (key, 3)
 
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "9" * 40])
 def test_a_number_that_is_none_is_null(number: str) -> None:
-    assert json_text.decoded(f'{{"a": {number}}}') == {"a": None}
+    assert json_text.decode(f'{{"a": {number}}}') == {"a": None}
 
 
 def test_what_is_nested_too_deep_is_not_read() -> None:
     depth = json_text.MAX_DEPTH + 1
 
-    json_text.decoded("[" * depth + "]" * depth)
+    json_text.decode("[" * depth + "]" * depth)
     with pytest.raises(RecursionError):
-        json_text.decoded("[" * (depth + 1) + "]" * (depth + 1))
+        json_text.decode("[" * (depth + 1) + "]" * (depth + 1))

@@ -37,7 +37,8 @@ def secret(name: str, environ: Mapping[str, str] = os.environ) -> str:
 
     A last line break of the file is left out. May raise `UnusableSetting`.
     """
-    value, file = environ.get(name, ""), environ.get(f"{name}_FILE", "")
+    value = environ.get(name, "")
+    file = environ.get(f"{name}_FILE", "")
     if not file:
         return value
     if value:
@@ -70,7 +71,8 @@ class JudgeEndpoint:
         if not model:
             raise UnusableSetting("RELEVANSI_JUDGE_URL is set; RELEVANSI_JUDGE_MODEL is not.")
         if variable and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", variable):
-            raise UnusableSetting(  # it may be the key itself, so it is not repeated
+            # The value is not repeated: it may be the key itself.
+            raise UnusableSetting(
                 "RELEVANSI_JUDGE_KEY_VARIABLE takes the name of an environment variable, "
                 "not the key."
             )
@@ -125,39 +127,21 @@ class Settings:
         url = configured_url or sqlite_url(instance / "relevansi.sqlite")
         for name in SECRETS:
             secret(f"RELEVANSI_{name}", environ)  # unusable ones are told at the start
-        limit = environ.get("RELEVANSI_MAX_UPLOAD_MB", "").strip() or "32"
-        if not limit.isdecimal() or int(limit) == 0:
-            raise UnusableSetting(
-                f"RELEVANSI_MAX_UPLOAD_MB is {limit!r}; it takes a whole number above 0."
-            )
-        judge = JudgeEndpoint.from_environment(environ)
-        addresses = environ.get("RELEVANSI_TRUSTED_PROXIES", "").split(",")
-        proxies = tuple(filter(None, map(str.strip, addresses)))
-        for proxy in proxies:
-            try:
-                ip_network(proxy, strict=False)
-            except ValueError as error:
-                raise UnusableSetting(
-                    f"RELEVANSI_TRUSTED_PROXIES has {proxy!r}; it takes addresses and networks "
-                    "with commas between, such as 127.0.0.1, 10.0.0.0/8."
-                ) from error
-        path = environ.get("RELEVANSI_PREFIX", "").strip(" /")
-        if path and not PREFIX.fullmatch(path):
-            raise UnusableSetting(
-                f"RELEVANSI_PREFIX is {path!r}; it takes a path of letters, digits and . _ - such "
-                "as /relevansi."
-            )
-        prefix = f"/{path}" if path else ""
         log = environ.get("RELEVANSI_LOG", "").strip()
         if log not in {"", "json"}:
             raise UnusableSetting(f'RELEVANSI_LOG is {log!r}; it takes "json" or nothing.')
-        owners = environ.get("RELEVANSI_OWNERS", "").lower().split(",")
+        proxies = _trusted_proxies(environ)
         settings = cls(
-            *(with_driver(url), instance, int(limit) * 2**20, judge, proxies, prefix),
+            with_driver(url),
+            instance,
+            max_upload_bytes=_max_upload_bytes(environ),
+            judge=JudgeEndpoint.from_environment(environ),
+            trusted_proxies=proxies,
+            prefix=_prefix(environ),
             studies=studies,
             study=study,
             auth_header=_auth_header(environ, is_believed=bool(proxies)),
-            owners=tuple(filter(None, map(str.strip, owners))),
+            owners=_listed(environ.get("RELEVANSI_OWNERS", "").lower()),
             log=log,
         )
         if bool(settings.auth_header) != bool(settings.owners):
@@ -168,7 +152,7 @@ class Settings:
         return replace(settings, is_demo=settings.database_url in demos)
 
     def of_study(self, name: str, *, is_demo: bool = False) -> Settings:
-        """The settings of one study of the folder, served below its own path."""
+        """The settings of one study of the folder, which is served below a path of its name."""
         assert self.studies is not None
         url = sqlite_url(self.studies / f"{name}.sqlite")
         return replace(self, database_url=url, study=name, is_demo=is_demo)
@@ -190,8 +174,46 @@ class Settings:
         return "relevansi demo" if is_of_documents else "relevansi demo --documents"
 
 
+def _listed(text: str) -> tuple[str, ...]:
+    parts = (part.strip() for part in text.split(","))
+    return tuple(part for part in parts if part)
+
+
+def _max_upload_bytes(environ: Mapping[str, str]) -> int:
+    megabytes = environ.get("RELEVANSI_MAX_UPLOAD_MB", "").strip() or "32"
+    if not megabytes.isdecimal() or int(megabytes) == 0:
+        raise UnusableSetting(
+            f"RELEVANSI_MAX_UPLOAD_MB is {megabytes!r}; it takes a whole number above 0."
+        )
+    return int(megabytes) * 2**20
+
+
+def _trusted_proxies(environ: Mapping[str, str]) -> tuple[str, ...]:
+    proxies = _listed(environ.get("RELEVANSI_TRUSTED_PROXIES", ""))
+    for proxy in proxies:
+        try:
+            ip_network(proxy, strict=False)
+        except ValueError as error:
+            raise UnusableSetting(
+                f"RELEVANSI_TRUSTED_PROXIES has {proxy!r}; it takes addresses and networks "
+                "with commas between, such as 127.0.0.1, 10.0.0.0/8."
+            ) from error
+    return proxies
+
+
+def _prefix(environ: Mapping[str, str]) -> str:
+    path = environ.get("RELEVANSI_PREFIX", "").strip(" /")
+    if path and not PREFIX.fullmatch(path):
+        raise UnusableSetting(
+            f"RELEVANSI_PREFIX is {path!r}; it takes a path of letters, digits and . _ - such "
+            "as /relevansi."
+        )
+    return f"/{path}" if path else ""
+
+
 def _studies(environ: Mapping[str, str], database_url: str) -> tuple[Path | None, str]:
-    folder, study = environ.get("RELEVANSI_STUDIES"), environ.get("RELEVANSI_STUDY", "")
+    folder = environ.get("RELEVANSI_STUDIES")
+    study = environ.get("RELEVANSI_STUDY", "")
     if not folder:
         if study:
             raise UnusableSetting("RELEVANSI_STUDY is set, and RELEVANSI_STUDIES names no folder.")
@@ -256,9 +278,9 @@ def with_driver(url: str) -> str:
 
 
 def private_folder(folder: Path) -> Path:
-    """`folder`, there and closed to the machine's other users as far as it is ours."""
+    """`folder`, made if it is missing, and closed to the machine's other users."""
     new_private_folder(folder)
-    with suppress(PermissionError):
+    with suppress(PermissionError):  # a folder of another user, as in a container, stays as it is
         folder.chmod(0o700)
     return folder
 
@@ -272,7 +294,7 @@ def new_private_folder(folder: Path) -> None:
 
 @contextmanager
 def errors_naming(path: Path) -> Iterator[None]:
-    """Name `path`, which was asked for, in errors of the disk about what is written for it."""
+    """Name `path`, as the user wrote it, in errors of the disk inside the ``with`` block."""
     try:
         yield
     except OSError as error:
@@ -292,7 +314,7 @@ def sync(file: Path) -> None:
 
 
 def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
-    """The key that signs sessions: the environment's, else made at the first start and kept."""
+    """The key that signs sessions: the environment's, else one that the first start wrote."""
     if configured_key := secret("RELEVANSI_SECRET_KEY", environ):
         if len(configured_key) < SHORTEST_KEY:
             message = f"RELEVANSI_SECRET_KEY is shorter than {SHORTEST_KEY} characters."
@@ -304,12 +326,13 @@ def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
             return key
         path.unlink()
     key = secrets.token_hex(32)
+    # Several processes may start at once: a link never replaces what another of them wrote.
     draft = path.with_name(f"secret_key.{key[:8]}")
     draft.touch(mode=0o600)
     draft.write_text(key, "ascii")
     try:
         os.link(draft, path)
-    except FileExistsError:  # another process has just put its own there
+    except FileExistsError:
         return path.read_text("ascii")
     finally:
         draft.unlink()

@@ -22,21 +22,20 @@ DEFAULT_LANGUAGE = "id"
 SOURCE_LANGUAGE = "en"
 
 
-def found_in(folder: Path) -> tuple[str, ...]:
-    """The codes of the languages with a catalogue, compiled or not, as they are offered."""
+def languages_in(folder: Path) -> tuple[str, ...]:
+    """The codes of the languages with a catalogue, compiled or not, in the order of menus."""
     further = sorted(path.parent.name for path in folder.glob("*/messages.[mp]o"))
     return tuple(dict.fromkeys((DEFAULT_LANGUAGE, SOURCE_LANGUAGE, *further)))
 
 
-LANGUAGES = found_in(TRANSLATIONS)
+LANGUAGES = languages_in(TRANSLATIONS)
 
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)
-
-
 _kind: ContextVar[str] = ContextVar("kind", default="")
 
 
 def language() -> str:
+    """The code of the language in force in this context."""
     return _language.get()
 
 
@@ -66,11 +65,12 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def no_key() -> str:
-    """The key of "no" that is shown: that of "tidak", else a cross; both work."""
+    """The key that pages show for "not relevant": t for "tidak", else x; both work everywhere."""
     return "t" if language() == "id" else "x"
 
 
-def own_name(code: str) -> str:
+def language_name(code: str) -> str:
+    """What speakers of a language call it."""
     with speaking(code):
         return gettext("English")  # each catalogue has the name of its language here
 
@@ -103,11 +103,9 @@ def ngettext(singular: str, plural: str, n: int, **values: object) -> str:
     """The form of the message that fits `n`, filled with ``%(n)s`` and `values`."""
     from babel.numbers import format_decimal  # noqa: PLC0415 - which --help need not pay
 
+    message = _catalogue(language(), _kind.get()).ngettext(singular, plural, n)
     count = str(n) if abs(n) < 1000 else format_decimal(n, locale=language())
-    return _catalogue(language(), _kind.get()).ngettext(singular, plural, n) % {
-        "n": count,
-        **values,
-    }
+    return message % {"n": count, **values}
 
 
 @cache
@@ -116,28 +114,31 @@ def _catalogue(code: str, kind: str = "") -> NullTranslations:
     source = TRANSLATIONS / code / f"{kind or 'messages'}.po"
     if not (source.exists() or source.with_suffix(".mo").exists()):
         return _catalogue(code) if kind else NullTranslations()
-    translations = GNUTranslations(BytesIO(_current(source)))
+    compiled_file = source.with_suffix(".mo")
+    is_current = _written_at(compiled_file) >= _written_at(source)
+    data = compiled_file.read_bytes() if is_current else compiled(source)
+    translations = GNUTranslations(BytesIO(data))
     if kind:
         translations.add_fallback(_catalogue(code))
     return translations
 
 
-def _current(source: Path) -> bytes:
-    compiled_file = source.with_suffix(".mo")
-    ages = [path.stat().st_mtime_ns if path.exists() else 0 for path in (source, compiled_file)]
-    return compiled_file.read_bytes() if ages[0] <= ages[1] else compiled(source)
+def _written_at(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
 
 
 def compiled(source: Path) -> bytes:
-    """A ``messages.po`` as gettext reads it, kept beside it: another process reads all or none."""
+    """A ``messages.po`` as gettext reads it; a copy is left beside it for the next start."""
     from babel.messages.mofile import write_mo  # noqa: PLC0415 - 40 ms that --help need not pay
     from babel.messages.pofile import read_po  # noqa: PLC0415 - --help need not pay for it
 
-    written = BytesIO()
+    buffer = BytesIO()
     with source.open("rb") as file:
-        write_mo(written, read_po(file))
+        write_mo(buffer, read_po(file))
+    data = buffer.getvalue()
     with suppress(OSError):  # a folder that cannot be written
+        # Renamed once it is whole: a server that starts meanwhile reads all of it or none.
         part = source.with_suffix(f".{os.getpid()}.mo")
-        part.write_bytes(written.getvalue())
+        part.write_bytes(data)
         part.replace(source.with_suffix(".mo"))
-    return written.getvalue()
+    return data

@@ -39,7 +39,7 @@ RULES: Mapping[str, str] = {
     "adjudicated": mark("Adjudicated, else the majority"),
     "rated file": mark("As the rated file has it"),
 }
-OF_MEDIAN: Mapping[str, str] = {
+MEDIAN_RULES: Mapping[str, str] = {
     "majority": mark("Median of all raters (the lower of two middle grades)"),
     "adjudicated": mark("Adjudicated, else the median (the lower of two middle grades)"),
 }
@@ -99,6 +99,8 @@ FIELDS: Mapping[str, str] = {
 }
 
 
+# Words and grades are those of one study, and a process may serve several: whoever reads the
+# study (a request, a command) puts them in force for its own context by `use_words_of`.
 _scale: ContextVar[Scale] = ContextVar("scale", default=BINARY)
 _merging: ContextVar[str] = ContextVar("merging", default="majority")
 
@@ -113,7 +115,7 @@ def merging() -> str:
     return _merging.get()
 
 
-def about(kind: str, of_study: Scale, merging: str | None = None) -> None:
+def use_words_of(kind: str, of_study: Scale, merging: str | None = None) -> None:
     """Put the words of a study's items, its grades and its way to merge them in force here."""
     speak_of(kind)
     _scale.set(of_study)
@@ -155,19 +157,19 @@ def method(label: str | None) -> str:
     return METHODS.get(label, label) if label else ""
 
 
-def place(label: str | None) -> int:
+def method_order(label: str | None) -> int:
     """Return the place of a search method among others: API, Vector, Hybrid, then the rest.
 
-    >>> place("api_only"), place("vector"), place("bm25")
+    >>> method_order("api_only"), method_order("vector"), method_order("bm25")
     (0, 1, 3)
     """
-    methods = [*METHODS]
-    short = [name.removesuffix("_only") for name in methods]
+    short_names = [name.removesuffix("_only") for name in METHODS]
     name = (label or "").removesuffix("_only")
-    return short.index(name) if name in short else len(methods)
+    return short_names.index(name) if name in short_names else len(METHODS)
 
 
 def category(label: str) -> str:
+    """Return a category of questions in words; one that a study made is its own name."""
     return gettext(CATEGORIES[label]) if label in CATEGORIES else label
 
 
@@ -185,12 +187,15 @@ def run(search_method: str | None, llm: str | None) -> str:
 
 
 def owner(name: str) -> str:
-    """Return a rater's name; the one every owner has at first in the reader's language."""
-    return first_name(name, OWNER_NAME)
+    """Return a rater's name; "Owner", which nobody chose, in the reader's language."""
+    return translated_default(name, OWNER_NAME)
 
 
-def first_name(name: str, default: str) -> str:
-    """Return `name`, or `default` in the reader's language where it is that in any language."""
+def translated_default(name: str, default: str) -> str:
+    """Return `name`, or `default` in the reader's language where it is that in any language.
+
+    A study is made in the language of its owner, and later read in others.
+    """
     return gettext(default) if name in _in_every_language(default) else name
 
 
@@ -213,7 +218,8 @@ def rule(name: str, merged: str | None = None) -> str:
         return gettext("%(name)s (machine) alone", name=rater)
     if kind == "rater" and rater:
         return gettext("%(name)s alone", name=owner(rater))
-    rules = OF_MEDIAN if (merged or merging()) == "median" and name in OF_MEDIAN else RULES
+    is_median = (merged or merging()) == "median"
+    rules = {**RULES, **MEDIAN_RULES} if is_median else RULES
     return gettext(rules[name]) if name in rules else name
 
 
@@ -228,6 +234,7 @@ def quality(grade: int, *, lay: bool = False) -> str:
 
 
 def field(name: str) -> str:
+    """Return what a field of a judgment is called: "relevance" is the verdict."""
     return gettext(FIELDS[name])
 
 
@@ -272,10 +279,8 @@ def state(progress: State) -> str:
     if progress.is_complete:
         return gettext("Complete")
     parts = []
-    ties = ngettext(
-        "%(n)s tie waits for a decision", "%(n)s ties wait for a decision", progress.ties
-    )
-    if progress.cards or progress.lists:
+    lacks_verdicts = progress.cards or progress.lists
+    if lacks_verdicts:
         complete = ngettext(
             "%(complete)s of %(n)s question complete",
             "%(complete)s of %(n)s questions complete",
@@ -287,7 +292,12 @@ def state(progress: State) -> str:
         parts.append(gettext("Not finished yet: %(names)s", names=", ".join(progress.behind)))
     elif progress.ties:
         parts.append(gettext("All raters are done"))
-    if progress.ties and not progress.cards and not progress.lists:
+
+    # A tie is decided last: as long as verdicts are missing it may still dissolve.
+    if progress.ties and not lacks_verdicts:
+        ties = ngettext(
+            "%(n)s tie waits for a decision", "%(n)s ties wait for a decision", progress.ties
+        )
         parts.append(ties)
     elif progress.decided and progress.stage == "rule":
         decided = ngettext(
@@ -296,6 +306,7 @@ def state(progress: State) -> str:
             progress.decided,
         )
         parts.append(decided)
+
     if n := progress.answers:
         parts.append(ngettext("%(n)s answer not graded", "%(n)s answers not graded", n))
     return gettext("%(state)s (provisional)", state=" · ".join(parts))

@@ -28,9 +28,12 @@ UNDEFINED_NOTE = mark(
 MINUS = "−"
 UNBROKEN = "\N{NO-BREAK SPACE}"
 SMALLEST_P = Decimal("0.001")
-SMALLEST_SHOWN = 0.005
+"""A smaller probability is only said to be smaller."""
+ROUNDED_TO_ZERO = 0.005
+"""A smaller difference would be 0.00 with two decimals."""
 RATIO = "ratio"
 DECIMALS, PERCENT = "decimals", "percent"
+"""The two ways to write a ratio."""
 MILLION = 10**6
 SHORT_AMOUNTS = (
     (10**12, 3, mark("Rp %(amount)s trillion")),
@@ -39,23 +42,28 @@ SHORT_AMOUNTS = (
 )
 """A unit, the decimals that it is written with at most, and how."""
 LOWEST_IN_FULL = 10_000
-MINUTES_THAT_COUNT = 10 * 60
+"""A price from here on is not mistaken for one in millions."""
+MINUTES_COUNT_BELOW = 10 * 60
+"""An estimate of so many minutes or more is in hours alone."""
 
+# The reader's choice: the request that knows them sets it, and the functions below read it.
 _ratios: ContextVar[str] = ContextVar("ratios", default=DECIMALS)
 
 
 def ratios() -> str:
+    """Return how ratios are written in this context: ``DECIMALS`` or ``PERCENT``."""
     return _ratios.get()
 
 
-def write_ratios(way: str) -> None:
-    _ratios.set(way)
+def write_ratios(notation: str) -> None:
+    """Write ratios as ``DECIMALS`` or ``PERCENT`` in this context."""
+    _ratios.set(notation)
 
 
 @contextmanager
-def writing_ratios(way: str) -> Iterator[None]:
-    """Write ratios this way inside the ``with`` block."""
-    before = _ratios.set(way)
+def writing_ratios(notation: str) -> Iterator[None]:
+    """Write ratios as ``DECIMALS`` or ``PERCENT`` inside the ``with`` block."""
+    before = _ratios.set(notation)
     try:
         yield
     finally:
@@ -103,14 +111,13 @@ def four(value: Fraction | float | None, unit: str = RATIO) -> str:
     if value is None:
         return UNDEFINED
     rounded = half_up(value, 4)
-    return (
-        f"{_hundredfold(float(rounded), 4)}%"
-        if _in_percent(unit)
-        else _formatted(rounded, "0.0000")
-    )
+    if _in_percent(unit):
+        return f"{_hundredfold(float(rounded), 4)}%"
+    return _formatted(rounded, "0.0000")
 
 
-def scale(value: float, unit: str = RATIO) -> str:
+def axis_number(value: float, unit: str = RATIO) -> str:
+    """Return a number beside the axis of a drawing, without needless decimals."""
     return percent(value) if _in_percent(unit) else number(value)
 
 
@@ -137,8 +144,8 @@ def _hundredfold(value: float, places: int) -> str:
     return f"{100 * digits:.{places - 2}f}".replace(".", decimal_mark())
 
 
-def _formatted(value: float | Decimal, places: str) -> str:
-    return format_decimal(value, format=places, locale=language())
+def _formatted(value: float | Decimal, pattern: str) -> str:
+    return format_decimal(value, format=pattern, locale=language())
 
 
 def number(value: float) -> str:
@@ -159,13 +166,13 @@ def ranges(numbers: Iterable[int]) -> list[str]:
     >>> ranges([3, 1, 2, 7])
     ['1-3', '7']
     """
-    runs: list[list[int]] = []
+    spans: list[tuple[int, int]] = []
     for number in sorted(numbers):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1][1:] = [number]
+        if spans and number == spans[-1][1] + 1:
+            spans[-1] = (spans[-1][0], number)
         else:
-            runs.append([number])
-    return ["-".join(map(str, ends)) for ends in runs]
+            spans.append((number, number))
+    return [str(first) if first == last else f"{first}-{last}" for first, last in spans]
 
 
 def listed(parts: Iterable[object], most: int) -> str:
@@ -200,7 +207,7 @@ def difference(value: float | None, unit: str = RATIO) -> str:
 def amount(value: float, unit: str = RATIO) -> str:
     """Return how large a difference is: two decimals, or two digits where they would be 0."""
     size = abs(value)
-    is_tiny = 0 < size < SMALLEST_SHOWN
+    is_tiny = 0 < size < ROUNDED_TO_ZERO
     if _in_percent(unit):
         return _points(_two_digits(100 * size) if is_tiny else _hundredfold(size, 2))
     return _two_digits(size) if is_tiny else figure(size, unit)
@@ -228,8 +235,10 @@ def interval(
 def _signed(value: float, unit: str) -> str:
     """Return a difference with its sign, of percentages without their unit."""
     write = _hundredfold if _in_percent(unit) else decimals
-    size, nothing = write(abs(value), 2), write(0.0, 2)
-    return size if size == nothing else f"{'+' if value > 0 else MINUS}{size}"
+    size = write(abs(value), 2)
+    if size == write(0.0, 2):  # what is rounded to 0 has no sign
+        return size
+    return f"{'+' if value > 0 else MINUS}{size}"
 
 
 def _points(number: str) -> str:
@@ -237,6 +246,7 @@ def _points(number: str) -> str:
 
 
 def percent(share: float) -> str:
+    """Return a share in per cent, whatever way ratios are written: a level, a power."""
     return f"{number(round(100 * share, 2))}%"
 
 
@@ -284,10 +294,10 @@ def zoned_moment(when: datetime) -> str:
 def period(first: datetime, last: datetime) -> str:
     """Return from when to when, in which a line breaks at the dash alone; one day is named once."""
     begin, end = unbroken_moment(first), unbroken_moment(last)
-    day, _, time = end.rpartition(UNBROKEN)
     if begin == end:
         return begin
-    return f"{begin} – {time if begin.startswith(day) else end}"
+    last_day, _, last_time = end.rpartition(UNBROKEN)
+    return f"{begin} – {last_time if begin.startswith(last_day) else end}"
 
 
 def file_day(when: date) -> str:
@@ -313,24 +323,24 @@ def duration(seconds: float) -> str:
     minutes = round(seconds / 60)
     if minutes < 1:
         return gettext("less than 1 minute")
-    if minutes >= MINUTES_THAT_COUNT:
+    if minutes >= MINUTES_COUNT_BELOW:
         return gettext("about %(time)s", time=unit(round(minutes / 60), "hour"))
-    hours, rest_minutes = divmod(minutes if minutes < 60 else 5 * round(minutes / 5), 60)
-    parts = [
-        unit(hours, "hour") if hours else "",
-        unit(rest_minutes, "minute") if rest_minutes else "",
-    ]
-    return gettext("about %(time)s", time=" ".join(filter(None, parts)))
+    if minutes >= 60:
+        minutes = 5 * round(minutes / 5)
+    counts = zip(divmod(minutes, 60), ("hour", "minute"), strict=True)
+    time = " ".join(unit(count, name) for count, name in counts if count)
+    return gettext("about %(time)s", time=time)
 
 
 def seconds(milliseconds: float) -> str:
     """Return how long something took, to a tenth of a second, in one line."""
-    length, unit = milliseconds / 1000, "duration-second"
-    written = format_unit(length, unit, "short", "#,##0.0", locale=language())
-    return written.replace(" ", UNBROKEN)
+    unit = "duration-second"
+    length = format_unit(milliseconds / 1000, unit, "short", "#,##0.0", locale=language())
+    return length.replace(" ", UNBROKEN)
 
 
 def size(square_metres: float) -> str:
+    """Return the size of a building or a plot, in one line."""
     return f"{number(square_metres)}{UNBROKEN}m²"
 
 
@@ -374,10 +384,11 @@ def price(card: Card, *, short: bool = True) -> str:
     if not card.price:
         return ""
     highest = max(card.price, card.price_max or 0)
-    # Nobody reads the start of a range in the unit of its end: Rp 1 – Rp 312,5 M.
-    has_own_unit = card.price >= LOWEST_IN_FULL or highest < MILLION
-    write = short_rupiah if short and has_own_unit else rupiah
-    amounts = dict.fromkeys((write(card.price), write(highest)))
+    # A range that starts far below its end is written in full: of "Rp 1 – Rp 312,5 M" a reader
+    # would take the start for milliards too.
+    is_readable = card.price >= LOWEST_IN_FULL or highest < MILLION
+    write = short_rupiah if short and is_readable else rupiah
+    amounts = dict.fromkeys((write(card.price), write(highest)))  # one where both are written alike
     periods = {"year": gettext("a year"), "month": gettext("a month")}
     return f"{' – '.join(amounts)} {periods.get(card.price_period or '', '')}".strip()
 

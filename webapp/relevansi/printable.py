@@ -19,6 +19,7 @@ _INVISIBLE = re.compile(
 )
 """Letters and marks without a shape, beside the characters that only format."""
 _FORMATTING = {"Cc", "Cf", "Cs"}
+"""Unicode's categories of control and format characters and of halves of characters."""
 _GREEK = str.maketrans("ΑΒΕΖΗΙͿΚΜΝΟΡΤΥΧαγηικνορτυχωϳ", "ABEZHIJKMNOPTYXaynikvoptuxwj")
 _CYRILLIC = str.maketrans(
     "АВЕЅІЈКМНОРСТУҮХԚԜӀаесѕіјкорухһԁԛԝѵӏ", "ABESIJKMHOPCTYYXQWIaecsijkopyxhdqwvl"
@@ -49,7 +50,7 @@ LONGEST_LABEL = 200
 
 
 def label_line(text: str) -> str:
-    """`text` as the label of a run: as `printable_line` returns it, cut where it is too long."""
+    """`text` as the label of a run: as `printable_line` returns it, cut with an ellipsis."""
     line = printable_line(text)
     return line if len(line) <= LONGEST_LABEL else f"{line[: LONGEST_LABEL - 1]}…"
 
@@ -57,23 +58,22 @@ def label_line(text: str) -> str:
 def name_line(text: str) -> str:
     """`text` as a name: on one line, with single blanks, without characters that nobody sees."""
     visible = _INVISIBLE.sub("", " ".join(text.split()))
-    return " ".join(
-        "".join(c for c in visible if unicodedata.category(c) not in _FORMATTING).split()
-    )
+    letters = (letter for letter in visible if unicodedata.category(letter) not in _FORMATTING)
+    return " ".join("".join(letters).split())
 
 
 def look_alike(name: str, second: str) -> bool:
-    r"""Whether two names are told apart by nobody: but for capitals, width or script the same.
+    r"""Whether readers would confuse two names: but for capitals, width or script the same.
 
     >>> look_alike("Owner", "\N{CYRILLIC CAPITAL LETTER O}wn\N{CYRILLIC SMALL LETTER IE}r\u200b")
     True
     >>> look_alike("Ani", "Ana")
     False
     """
-    return name.casefold() == second.casefold() or _look(name) == _look(second)
+    return name.casefold() == second.casefold() or _skeleton(name) == _skeleton(second)
 
 
-def _look(name: str) -> str:
+def _skeleton(name: str) -> str:
     plain = unicodedata.normalize("NFKD", name_line(name))  # é is an e and its accent
     return plain.translate(_LATIN).casefold()
 

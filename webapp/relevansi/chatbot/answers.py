@@ -71,7 +71,7 @@ def parsed(data: bytes) -> object:
     if not data.strip():
         raise NotTheContract(mark("it is empty"))
     try:
-        value: object = json_text.decoded(data.decode("utf-8-sig"), depth=MAX_DEPTH // 2)
+        value: object = json_text.decode(data.decode("utf-8-sig"), depth=MAX_DEPTH // 2)
     except UnicodeDecodeError as wrong:
         raise NotTheContract(mark("it is not in UTF-8"), excerpt=beginning) from wrong
     except RecursionError as wrong:

@@ -162,7 +162,7 @@ def read(name: str, data: bytes) -> Mapping:
         why = gettext("it is larger than %(limit)s kB", limit=LARGEST_FILE // 1024)
         raise UnusableMapping(name, place="JSON", why=why)
     try:
-        json_text.decoded(data.decode("utf-8-sig"))  # tells the line of a slip
+        json_text.decode(data.decode("utf-8-sig"))  # tells the line of a slip
         file = decode(data, type=_File)
     except (DecodeError, ValueError, RecursionError) as wrong:
         why, _, place = str(wrong).partition(" - at ")

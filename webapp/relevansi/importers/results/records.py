@@ -35,7 +35,7 @@ def read(file: File) -> Iterator[tuple[int, object]]:
     lines = ((number, text) for number, text in file.lines() if text.strip())
     number, text = next(lines, (1, ""))
     try:
-        value = json_text.decoded(text)
+        value = json_text.decode(text)
     except (ValueError, RecursionError):
         yield from _values_in(file)
         return
@@ -51,7 +51,7 @@ def read(file: File) -> Iterator[tuple[int, object]]:
 def decoded_line(file: File, number: int, text: str) -> Any:
     """The JSON value in a line of a file; raises `UnreadableFile`."""
     try:
-        return json_text.decoded(text)
+        return json_text.decode(text)
     except (ValueError, RecursionError) as wrong:
         _refuse(file, wrong, number)
 
@@ -67,13 +67,13 @@ def _values_in(file: File) -> Iterator[tuple[int, object]]:
     """The value, or the values one after the other, that the text of a file holds."""
     text = file.whole_text()
     with suppress(ValueError, RecursionError):
-        value = json_text.decoded(text)
+        value = json_text.decode(text)
         yield from _entries(1, value)
         return
     at = _after_blanks(text, 0)
     try:
         while at < len(text):
-            value, end = json_text.decoded_at(text, at)
+            value, end = json_text.decode_at(text, at)
             yield text.count("\n", 0, at) + 1, value
             at = _after_blanks(text, end)
     except (ValueError, RecursionError) as wrong:
@@ -111,7 +111,7 @@ def literal(text: str) -> object:
     if start not in ("[", "{", "(") or len(text) > _LONGEST_LITERAL:
         return None
     try:
-        return json_text.decoded(text)
+        return json_text.decode(text)
     except RepeatedKey:
         raise
     except (ValueError, RecursionError):

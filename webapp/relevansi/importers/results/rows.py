@@ -205,7 +205,7 @@ def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
         inner = raw.get(name)
         if isinstance(inner, str) and inner.startswith("{"):
             with suppress(ValueError, RecursionError):
-                inner = json_text.decoded(inner)
+                inner = json_text.decode(inner)
         if isinstance(inner, dict) and depth < 8:
             for key, value in flattened(inner, depth=depth + 1).items():
                 values.setdefault(key, value)

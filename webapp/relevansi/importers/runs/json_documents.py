@@ -18,7 +18,7 @@ from relevansi.importers.runs.problems import UnreadableFile, error
 from relevansi.records import LARGEST_INTEGER, Problem
 
 MAX_BYTES = 64 * 2**20
-_INFINITE = JSONDecoder(parse_int=json_text.integer_of)
+_INFINITE = JSONDecoder(parse_int=json_text.integer_or_infinite)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _SIGNATURES = (
     ((b"\xff\xfe", b"\xfe\xff"), "utf16"),
@@ -41,7 +41,7 @@ def load(name: str, data: bytes, *, expected: str) -> tuple[object, tuple[Proble
     places: list[str] = []
     text = _decoded(name, data, expected)
     try:
-        value = _storable(json_text.decoded(text, _INFINITE), "", places)
+        value = _storable(json_text.decode(text, _INFINITE), "", places)
     except RecursionError as wrong:
         limit = {"limit": json_text.MAX_DEPTH}
         raise UnreadableFile(error("nested_too_deep", name, limit)) from wrong
@@ -90,7 +90,7 @@ def _other_than_json(text: str) -> str | None:
     if not start.startswith(("{", "[")):
         return "csv" if re.search(r"[,;\t]", first_line) else "plain_text"
     try:
-        is_object = isinstance(json_text.decoded(first_line), dict)
+        is_object = isinstance(json_text.decode(first_line), dict)
     except (ValueError, RecursionError):
         return None
     return "json_lines" if is_object else None

@@ -153,7 +153,7 @@ def current_user(
     claim = cookie or SessionCookie(rater_id=0)
     values = {**asdict(claim), "stays_open": stays_open}
     row = tables(session).execute(_user_query(), values).one()
-    labels.about(row.kind, Scale.stored(row.scale), row.merging)
+    labels.use_words_of(row.kind, Scale.stored(row.scale), row.merging)
     is_open = row.owner_id is not None
     study = row.id, row.created_at, is_open
     stays = row.rater_id is not None and row.removed_at is None and not row.is_machine

@@ -146,7 +146,7 @@ def recognise(session: Session, text: str, now: datetime) -> KnownToken | None:
     if row is None:
         return None
     *token, kind, scale, merging = row
-    labels.about(kind, Scale.stored(scale), merging)
+    labels.use_words_of(kind, Scale.stored(scale), merging)
     return KnownToken(*token)
 
 

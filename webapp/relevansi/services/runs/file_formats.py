@@ -230,7 +230,7 @@ def becomes(session: Session, study: Study, reports: Sequence[Any]) -> str:
         return ""
     if runs.in_order(session, study):
         return ""
-    labels.about(kind, Scale.stored(study.scale), study.merging)
+    labels.use_words_of(kind, Scale.stored(study.scale), study.merging)
     return imports.BECOMES[kind]
 
 

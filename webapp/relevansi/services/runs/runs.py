@@ -51,7 +51,7 @@ def ordered(study: Study, runs: Iterable[Run]) -> list[Run]:
         runs,
         key=lambda run: (
             *(run.position is None, run.position or 0),
-            *(of_chatbot and labels.place(run.search_method), *sequence(run)),
+            *(of_chatbot and labels.method_order(run.search_method), *sequence(run)),
         ),
     )
 

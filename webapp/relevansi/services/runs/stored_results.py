@@ -121,7 +121,7 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
         else StoredRuns(())
     )
     stored = outcome.runs
-    labels.about(study.kind, Scale.stored(study.scale), study.merging)
+    labels.use_words_of(study.kind, Scale.stored(study.scale), study.merging)
     questions = _questions(session, study, [run.id for run in stored])
     grades = {}
     for name, judged in by_name.items():

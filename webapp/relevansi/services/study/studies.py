@@ -43,13 +43,13 @@ def current(session: Session) -> Study | None:
     """Return the study that is open, and speak of its items; ``None`` in a new database."""
     study = session.scalars(select(Study).order_by(Study.id).limit(1)).first()
     if study is not None:
-        labels.about(study.kind, Scale.stored(study.scale), study.merging)
+        labels.use_words_of(study.kind, Scale.stored(study.scale), study.merging)
     return study
 
 
 def shown_name(study: Study) -> str:
     """Return the study's name; in the reader's language while it is the one it was made with."""
-    return labels.first_name(study.name, STUDY_NAME)
+    return labels.translated_default(study.name, STUDY_NAME)
 
 
 def open_or_make(session: Session, now: datetime) -> Study:

@@ -363,7 +363,9 @@ def _program() -> CurrentUser:
     if IN_PROCESS in request.environ:  # a notebook's own: it holds the database anyway
         with database().reading() as session:
             owner = raters.owner(session, study(session))
-            labels.about(owner.study.kind, Scale.stored(owner.study.scale), owner.study.merging)
+            labels.use_words_of(
+                owner.study.kind, Scale.stored(owner.study.scale), owner.study.merging
+            )
             return CurrentUser(owner.id, owner.study_id, is_owner=True, key="", scopes=(ALL,))
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer":

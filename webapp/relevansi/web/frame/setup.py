@@ -27,7 +27,7 @@ from relevansi.config import PREFIX, new_private_folder
 from relevansi.db import engine
 from relevansi.db.engine import Database
 from relevansi.exporters.frame import charts
-from relevansi.i18n import gettext, ngettext, no_key, own_name
+from relevansi.i18n import gettext, language_name, ngettext, no_key
 from relevansi.importers.frame import bounded
 from relevansi.kinds.document import excerpt, word_count
 from relevansi.printable import LogLineFormatter, printable, printable_line
@@ -292,7 +292,7 @@ def _set_up_templates(app: Flask) -> None:
         site=site.site,
         static=site.static_address,
         charts=charts,
-        own_name=own_name,
+        language_name=language_name,
         no_key=no_key,
         # A filter on a constant is evaluated once, in the language of the first reader.
         decimal_mark=notation.decimal_mark,

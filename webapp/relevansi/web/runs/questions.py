@@ -98,7 +98,7 @@ def table(
         "counts": {name: len(of_kind) for name, of_kind in kinds.items()},
         "sorted": {"sort": sort, "order": ORDERS[falling]} if sort in keys else {},
         "cutoff": depth_of(names[0]) or CUTOFF,
-        "low": notation.scale(LOW),
+        "low": notation.axis_number(LOW),
     }
 
 
