@@ -43,10 +43,11 @@ WHEN = datetime(2026, 1, 5, 7, 0, tzinfo=UTC)
 def test_what_a_run_lacks_is_said_plainly(judged: list[Judged], sentences: list[str]) -> None:
     first = run("a", *("R", CORRECT_EMPTY, "R")[: len(judged)])
     report = comparison_report([first, run("b", *judged)])
-    lacks = [lack for lack in words.lacks(report.comparison.contenders[1]) if "grade" not in lack]
+    missing = words.missing_parts(report.comparison.contenders[1])
+    about_cards = [sentence for sentence in missing if "grade" not in sentence]
 
-    assert len(lacks) == len(sentences)
-    assert all(map(str.startswith, lacks, sentences))
+    assert len(about_cards) == len(sentences)
+    assert all(map(str.startswith, about_cards, sentences))
     assert words.positions(range(1, 15)) == (
         "questions 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 2 more"
     )

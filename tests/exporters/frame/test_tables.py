@@ -12,7 +12,7 @@ import pytest
 
 from relevansi.exporters.exports.csv_ratings import RATED_COLUMNS, rated_rows
 from relevansi.exporters.frame.latex import escaped
-from relevansi.exporters.frame.scripts import as_one, imported
+from relevansi.exporters.frame.scripts import bundled, imported
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook
 from relevansi.exporters.frame.tables import Cell, stacked, whole_number, word_or_dash
 from relevansi.i18n import speaking
@@ -94,7 +94,7 @@ def test_each_module_is_a_function_that_returns_its_exports() -> None:
     second = 'import { keep, LIMIT } from "../frame/memory.js";\nkeep(LIMIT);'
 
     assert imported(second) == ["../frame/memory.js"]
-    assert as_one({"memory.js": first, "page.js": second}) == (
+    assert bundled({"memory.js": first, "page.js": second}) == (
         "const parts = {};\n"
         'parts["memory.js"] = (() => {\nconst own = 1;\nfunction keep(name) {}\n'
         "const LIMIT = own;\nreturn { keep, LIMIT };\n})();\n"

@@ -33,16 +33,16 @@ from relevansi.metrics.planning.settled import SettledOrder, SettledOrders
 from relevansi.records import Scale, State
 
 TWO_LINES = 112
-"""The most characters of an answer that stand in two lines of a page."""
+"""The most characters of an answer that fit into two lines of a page."""
 MOST_GROUPS = 3
-"""So many groups of winners are named in the answer; the rest are counted."""
+"""So many groups of winners are named in the answer; further ones are counted."""
 MOST_PAIRS = 12
 """The most rows of differences on a page; of more, those with the smallest p."""
 QUALITY = "mean_response_quality"
 
 
 class Answer(NamedTuple):
-    """``title`` is the answer, ``below`` what of it does not fit into the title."""
+    """The answer of a comparison: ``title``, and ``below`` what does not fit into the title."""
 
     title: str
     below: str = ""
@@ -71,8 +71,9 @@ def methods(report: ComparisonReport) -> dict[str, Method]:
     """Return each compared run by its id with its shape, the same in the whole study."""
     by_run = {}
     for place, contender in enumerate(report.comparison.contenders, 1):
-        run, usual = contender.run, place if place <= charts.SHAPES else 0
-        by_run[run.run] = Method(report.marks.get(run.run, usual), run.name)
+        run = contender.run
+        usual_mark = place if place <= charts.SHAPES else 0
+        by_run[run.run] = Method(report.marks.get(run.run, usual_mark), run.name)
     return by_run
 
 
@@ -89,8 +90,9 @@ def answer(comparison: Comparison, state: State | None) -> Answer:
 def marked_answer(report: ComparisonReport) -> Answer:
     """Return the same as markup, with its shape before each method."""
     comparison, state = report.comparison, report.state
-    marked = {run: method.markup for run, method in methods(report).items()}
-    sentences = _sentences(comparison, state, marked)
+    marked_names = {run: method.markup for run, method in methods(report).items()}
+    sentences = _sentences(comparison, state, marked_names)
+    # Cut where the plain answer is: its letters count, not those of the markup.
     n = 1 if answer(comparison, state).below else len(sentences)
     title, below = " ".join(sentences[:n]), " ".join(sentences[n:])
     return Answer(Markup(title), Markup(below))  # noqa: S704 - the names in it are escaped
@@ -110,10 +112,10 @@ def is_open(report: ComparisonReport) -> bool:
 def open_sentence(comparison: Comparison, state: State | None) -> str:
     """Return what is still to be judged before anything is tested; "" once nothing is."""
     if state is None:
-        waiting = {
-            place for contender in comparison.contenders for place in contender.missing.incomplete
-        }
-        return _to_be_rated(len(waiting), len(comparison.questions)) if waiting else ""
+        incomplete: set[int] = set()
+        for contender in comparison.contenders:
+            incomplete.update(contender.missing.incomplete)
+        return _to_be_rated(len(incomplete), len(comparison.questions)) if incomplete else ""
     if state.is_complete:
         return ""
     if state.cards or state.lists:
@@ -147,14 +149,16 @@ def tests_of(comparison: RunDifferences, figures: Collection[str]) -> list[Diffe
     """Return the differences on `figures` for which two runs share a question."""
     return [
         test
-        for test in words.of(comparison)
-        if test.figure in figures and test.mean is not None and test.measure is None
+        for test in words.headline_differences(comparison)
+        if test.figure in figures and test.mean is not None
     ]
 
 
 def higher_and_lower(difference: Difference) -> tuple[str, str]:
-    pair = difference.first, difference.second
-    return pair if (difference.mean or 0) > 0 else (pair[1], pair[0])
+    """Return the ids of the two runs of a difference, that with the higher mean first."""
+    if (difference.mean or 0) > 0:
+        return difference.first, difference.second
+    return difference.second, difference.first
 
 
 def verdicts(
@@ -174,18 +178,20 @@ def verdicts(
 
 
 def _ahead(won: Mapping[tuple[str, str], list[str]], names: Mapping[str, str]) -> Iterator[str]:
-    lower: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (first, second), figures in won.items():
-        lower.setdefault((first, tuple(figures)), []).append(names[second])
-    groups = sorted(lower.items(), key=lambda group: -len(group[0][1]))
-    for (first, shared), seconds in groups[:MOST_GROUPS]:
+    """Yield a sentence for each winner and the runs that it is ahead of on the same figures."""
+    beaten: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (higher, lower), figures in won.items():
+        beaten.setdefault((higher, tuple(figures)), []).append(names[lower])
+    most_figures_first = sorted(beaten.items(), key=lambda group: -len(group[0][1]))
+    for (higher, shared), lower_names in most_figures_first[:MOST_GROUPS]:
         yield gettext(
             "%(higher)s is ahead of %(lower)s on %(figures)s.",
-            higher=names[first],
-            lower=joined(seconds, gettext("and")),
+            higher=names[higher],
+            lower=joined(lower_names, gettext("and")),
             figures=joined(shared, gettext("and")),
         )
-    if n_further := sum(len(seconds) for _, seconds in groups[MOST_GROUPS:]):
+    n_further = sum(len(lower_names) for _, lower_names in most_figures_first[MOST_GROUPS:])
+    if n_further:
         yield ngettext(
             "%(n)s further difference is significant.",
             "%(n)s further differences are significant.",
@@ -196,18 +202,23 @@ def _ahead(won: Mapping[tuple[str, str], list[str]], names: Mapping[str, str]) -
 def _undecided(
     pairs: Collection[frozenset[str]], runs: int, names: Mapping[str, str]
 ) -> Iterator[str]:
-    others = {run: sum(run in pair for pair in pairs) for run in names}
+    """Yield between whom no difference was shown: all, a run and every other, or single pairs."""
     if len(pairs) == runs * (runs - 1) / 2:
         yield _no_difference(names.values())
         return
-    alike = [run for run in names if others[run] == runs - 1]
+    n_pairs = {run: sum(run in pair for pair in pairs) for run in names}
+    alike = [run for run in names if n_pairs[run] == runs - 1]
     if alike:
         listed = joined([names[run] for run in alike], gettext("and"))
         if runs == 3 and len(alike) == 1:
             yield gettext("%(name)s cannot be told apart from either.", name=listed)
         else:
             yield gettext("%(names)s cannot be told apart from any other.", names=listed)
-    further = [pair for pair in pairs if pair.isdisjoint(alike)]
+    further = [
+        pair
+        for pair in combinations(names, 2)
+        if frozenset(pair) in pairs and not {*pair} & {*alike}
+    ]
     if len(further) > MOST_GROUPS:
         yield ngettext(
             "Between %(n)s further pair no difference could be shown.",
@@ -215,8 +226,8 @@ def _undecided(
             len(further),
         )
         return
-    for pair in sorted(further, key=lambda pair: [run not in pair for run in names]):
-        yield _no_difference(names[run] for run in names if run in pair)
+    for pair in further:
+        yield _no_difference(names[run] for run in pair)
 
 
 def _no_difference(names: Iterable[str]) -> str:
@@ -292,24 +303,30 @@ def panel(report: ComparisonReport) -> list[PanelGroup]:
     """Return the headline figures of every method, those of one axis together."""
     comparison, by_run = report.comparison, methods(report)
     figures = panel_figures(comparison.headline)
-    untested = is_open(report)
     axes = [axis_of(figure) for figure in figures]
+    tests = [] if is_open(report) else tests_of(comparison, figures)
     groups = []
     for place, figure in enumerate(figures):
-        won: dict[str, list[Method]] = {}
-        for test in () if untested else tests_of(comparison, (figure,)):
-            if test.significant:
+        beaten: dict[str, list[Method]] = {}
+        for test in tests:
+            if test.figure == figure and test.significant:
                 higher, lower = higher_and_lower(test)
-                won.setdefault(higher, []).append(by_run[lower])
+                beaten.setdefault(higher, []).append(by_run[lower])
         rows = []
         for contender in comparison.contenders:
-            estimate, method = contender.estimates[figure], by_run[contender.run.run]
-            drawn = charts.of(estimate.figure, estimate.interval, method.mark)
-            rows.append(PanelRow(method, drawn, contender.run.run in won))
-        name, axis = short_name(figure, comparison.scale), axes[place]
-        ahead = tuple((by_run[run], tuple(lower)) for run, lower in won.items())
-        is_last = axis not in axes[place + 1 :]
-        groups.append(PanelGroup(name, unit_of(figure), axis, ahead, tuple(rows), is_last))
+            run, estimate = contender.run.run, contender.estimates[figure]
+            drawn = charts.drawn(estimate.figure, estimate.interval, by_run[run].mark)
+            rows.append(PanelRow(by_run[run], drawn, is_ahead=run in beaten))
+        groups.append(
+            PanelGroup(
+                short_name(figure, comparison.scale),
+                unit_of(figure),
+                axes[place],
+                tuple((by_run[run], tuple(lower)) for run, lower in beaten.items()),
+                tuple(rows),
+                has_scale=axes[place] not in axes[place + 1 :],
+            )
+        )
     return groups
 
 
@@ -323,9 +340,9 @@ def short_name(figure: str, scale: Scale) -> str:
 class ForestRow(NamedTuple):
     """One pair of methods in one figure: the first minus the second.
 
-    ``figure`` is the difference with its interval, or with what it can still become, drawn as the
-    higher method where that is shown (``is_shown``: by a test, or as open cards cannot change it).
-    ``last`` is p after Holm, or what can still change the order.
+    ``figure`` is the difference with its interval, or with what it can still become. It has the
+    shape of the higher method where that is certain (``is_shown``): a test shows it, or the open
+    cards cannot change it. ``last`` is p after Holm, or what can still change the order.
     """
 
     first: Method
@@ -348,28 +365,32 @@ class ForestGroup(NamedTuple):
 
 def forest(report: ComparisonReport) -> tuple[list[ForestGroup], int]:
     """Return the differences that a page shows, by figure, and how many only the report has."""
-    comparison, by_run = report.comparison, methods(report)
-    figures = panel_figures(comparison.headline)
+    by_run = methods(report)
+    figures = panel_figures(report.comparison.headline)
     if is_open(report):
-        orders, pairs = orders_of(report), combinations(comparison.names, 2)
-        keys = [(figure, *pair) for figure, pair in product(figures, pairs)]
-        bounded = [orders[key] for key in keys if key in orders and orders[key].low is not None]
-        rows = [(order.figure, order.n, _possible(by_run, order)) for order in bounded]
-        listed = rows[:MOST_PAIRS]
+        orders = bounded_orders(report, figures)
+        n_rows = len(orders)
+        rows = [(order.figure, order.n, _possible(by_run, order)) for order in orders[:MOST_PAIRS]]
     else:
-        tests = tests_of(comparison, figures)
-        likeliest = sorted(tests, key=lambda test: 1 if test.p_holm is None else test.p_holm)
-        likeliest = likeliest[:MOST_PAIRS]
-        rows = [(test.figure, test.n, _tested(by_run, test)) for test in tests]
-        listed = [row for row, test in zip(rows, tests, strict=True) if test in likeliest]
-    return _forest_groups(report, listed), len(rows) - len(listed)
+        tests = tests_of(report.comparison, figures)
+        n_rows = len(tests)
+        by_p = sorted(tests, key=lambda test: 1 if test.p_holm is None else test.p_holm)
+        smallest_p = by_p[:MOST_PAIRS]
+        rows = [
+            (test.figure, test.n, _tested(by_run, test)) for test in tests if test in smallest_p
+        ]
+    return _forest_groups(report, rows), n_rows - len(rows)
 
 
-def orders_of(report: ComparisonReport) -> dict[tuple[str, str, str], SettledOrder]:
-    """Return what the open cards can still change, by figure and the two runs."""
+def bounded_orders(report: ComparisonReport, figures: Sequence[str]) -> list[SettledOrder]:
+    """Return the order of every two runs by these figures, where its difference has bounds."""
     part = report.parts.get("settled")
-    orders = part.value.orders if part and isinstance(part.value, SettledOrders) else ()
-    return {(order.figure, order.first, order.second): order for order in orders}
+    if part is None or not isinstance(part.value, SettledOrders):
+        return []
+    orders = {(order.figure, order.first, order.second): order for order in part.value.orders}
+    pairs = combinations(report.comparison.names, 2)
+    keys = [(figure, *pair) for figure, pair in product(figures, pairs)]
+    return [orders[key] for key in keys if key in orders and orders[key].low is not None]
 
 
 def order_in_words(order: SettledOrder) -> str:
@@ -387,9 +408,15 @@ def _possible(by_run: Mapping[str, Method], order: SettledOrder) -> ForestRow:
 
 
 def _tested(by_run: Mapping[str, Method], test: Difference) -> ForestRow:
-    mark = by_run[higher_and_lower(test)[0]].mark if test.significant else 0
-    bounds = test.interval.lower, test.interval.upper
-    figure = Figure(test.mean, test.n, test.n, None, None, *bounds, mark)
+    higher, _ = higher_and_lower(test)
+    figure = Figure(
+        test.mean,
+        test.n,
+        test.n,
+        ci_low=test.interval.lower,
+        ci_high=test.interval.upper,
+        mark=by_run[higher].mark if test.significant else 0,
+    )
     p = notation.p_value(test.p_holm)
     return ForestRow(by_run[test.first], by_run[test.second], figure, p, is_shown=test.significant)
 
@@ -399,25 +426,30 @@ def _forest_groups(
 ) -> list[ForestGroup]:
     by_figure = [(name, [*rows]) for name, rows in groupby(lines, key=lambda line: line[0])]
     units = [unit_of(name) for name, _ in by_figure]
-    reach = dict.fromkeys(units, 0.0)
+    largest = dict.fromkeys(units, 0.0)  # figures of one unit share an axis
     for name, _, row in lines:
         figure = row.figure
         ends = (figure.value, figure.low, figure.high, figure.ci_low, figure.ci_high)
         sizes = (abs(end) for end in ends if end is not None)
-        reach[unit_of(name)] = max([reach[unit_of(name)], *sizes])
+        largest[unit_of(name)] = max([largest[unit_of(name)], *sizes])
     groups = []
     for place, (name, rows) in enumerate(by_figure):
-        counts, unit = sorted({n for _, n, _ in rows if n}), units[place]
-        extremes = dict.fromkeys((*counts[:1], *counts[-1:]))
-        n = "–".join(map(notation.number, extremes))
+        unit = units[place]
         groups.append(
             ForestGroup(
                 short_name(name, report.comparison.scale),
-                f"n = {n}" if n else "",
+                _n_in_words({n for _, n, _ in rows if n}),
                 unit,
-                charts.difference_axis(reach[unit]),
+                charts.difference_axis(largest[unit]),
                 tuple(row for _, _, row in rows),
                 has_scale=unit not in units[place + 1 :],
             )
         )
     return groups
+
+
+def _n_in_words(counts: Collection[int]) -> str:
+    if not counts:
+        return ""
+    extremes = dict.fromkeys((min(counts), max(counts)))  # one where they are equal
+    return f"n = {'–'.join(map(notation.number, extremes))}"

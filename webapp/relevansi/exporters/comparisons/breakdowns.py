@@ -231,7 +231,7 @@ def category_multiples(report: ComparisonReport, figure: str) -> list[CategoryMu
             listed = [query for query in contender.run.queries if query.category == category]
             spans = [query.summary.figures.get(figure) for query in listed]
             points = tuple(span.value for span in spans if span and span.value is not None)
-            of_run = charts.of(means[run], mark=by_run[run].mark)
+            of_run = charts.drawn(means[run], mark=by_run[run].mark)
             rows.append(CategoryRow(by_run[run], of_run, points, values.get(run) == highest > 0))
         n = sum(line.category == category for line in comparison.questions)
         apart = highest - min(values.values(), default=0)

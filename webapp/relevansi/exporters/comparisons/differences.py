@@ -28,20 +28,20 @@ from relevansi.metrics.intervals import CONFIDENCE
 DIFFERENCE = (
     *("figure", "false_negatives_at_zero", "first", "second", "n", "first_value", "second_value"),
     *("mean", "interval", "d_z", "headline", "reverses_headline", "test", "exact", "p", "p_error"),
-    *("p_holm", "pairs"),
-    *("wins", "ties", "losses", "small"),
+    *("p_holm", "pairs", "wins", "ties", "losses", "small"),
 )
+"""The keys of a difference in JSON, which are its attributes."""
 
 TESTS = (6, 7, 8)
-"""The columns of the table of differences that are of tests."""
+"""The places of the columns with a test in the table of differences."""
 
 
 def difference_table(
     name: str, comparison: RunDifferences, notes: Sequence[str], *, is_tested: bool = True
 ) -> Table:
-    """Return the differences of a comparison as the table `name`, with `notes` at its end.
+    """Return the differences of a comparison as the table `name`, with `notes` below it.
 
-    Before all is judged they are not tested.
+    Before all is judged nothing is tested, and the table has no columns of tests.
     """
     share = notation.percent(CONFIDENCE)
     runs = gettext("Runs with their values over the n questions")
@@ -70,7 +70,7 @@ def difference_table(
         tuple(columns[place] for place in places),
         tuple(tuple(row[place] for place in places) for row in rows),
         (
-            *filter(None, [words.smallness(comparison)]),
+            *words.smallness(comparison),
             gettext("d: Cohen's d of paired differences, mean by standard deviation."),
             *([words.settings()] if is_tested else []),
             *notes,
@@ -82,12 +82,13 @@ def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str
     """Return Wilcoxon's test of the differences of a comparison as the table `name`."""
     rows = []
     for difference in comparison.differences:
-        test, p_holm = difference.signed_rank, difference.signed_rank_p_holm
+        test = difference.signed_rank
         if test is None:
             continue
         first, second = comparison.names[difference.first], comparison.names[difference.second]
         runs = gettext("%(first)s minus %(second)s", first=first, second=second)
         sums = (test.positive, test.negative)
+        p_holm = difference.signed_rank_p_holm
         n, zeros = notation.number(test.n), notation.number(test.zeros)
         rows.append(
             (
@@ -120,26 +121,25 @@ def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str
 
 
 def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cell, ...]:
-    lower, upper = difference.interval.lower, difference.interval.upper
-    counts = (difference.wins, difference.ties, difference.losses)
+    """Return the cells of a difference, under the columns of ``difference_table``."""
     unit = difference_unit(difference)
-    test = words.name_of_test(difference.test, exact=difference.exact)
-    apart = notation.difference(difference.mean, unit)
-    bounds = notation.interval(lower, upper, unit, signed=True)
     first, second = comparison.names[difference.first], comparison.names[difference.second]
-    values = difference.first_value, difference.second_value
-    first_value, second_value = (notation.figure(value, unit) for value in values)
     runs = gettext(
         "%(first)s %(one)s minus %(second)s %(other)s",
         first=first,
-        one=first_value,
+        one=notation.figure(difference.first_value, unit),
         second=second,
-        other=second_value,
+        other=notation.figure(difference.second_value, unit),
     )
+    lower, upper = difference.interval.lower, difference.interval.upper
+    mean = notation.difference(difference.mean, unit)
+    bounds = notation.interval(lower, upper, unit, signed=True)
+    counts = (difference.wins, difference.ties, difference.losses)
+    test = words.name_of_test(difference.test, exact=difference.exact)
     return (
         word(difference_name(difference)),
-        Cell(runs, (first, second, *values)),
-        stacked((apart,) if lower is None else (apart, bounds), (difference.mean, lower, upper)),
+        Cell(runs, (first, second, difference.first_value, difference.second_value)),
+        stacked((mean,) if lower is None else (mean, bounds), (difference.mean, lower, upper)),
         Cell(notation.difference(difference.d_z, "coefficient"), (difference.d_z,)),
         whole_number(difference.n),
         Cell("/".join(notation.number(count) for count in counts), counts),
@@ -151,10 +151,12 @@ def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cel
 
 
 def difference_json(difference: Difference) -> dict[str, Any]:
+    """Return a difference as plain values, its interval as {lower, upper}."""
     return fields(difference, *DIFFERENCE) | {"interval": asdict(difference.interval)}
 
 
 def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]:
+    """Return Wilcoxon's test of each difference that has one, as plain values."""
     return [
         {
             **fields(difference, "figure", "false_negatives_at_zero", "first", "second"),

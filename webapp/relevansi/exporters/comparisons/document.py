@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from itertools import combinations
+from itertools import chain
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -43,13 +43,19 @@ from relevansi.metrics.comparisons.comparisons import (
     Contender,
     FigureEstimate,
 )
-from relevansi.metrics.comparisons.differences import ComparedQuery, highest_value, leading
+from relevansi.metrics.comparisons.differences import (
+    ComparedQuery,
+    Difference,
+    highest_value,
+    leading,
+)
 from relevansi.metrics.comparisons.stability import StabilityLine
 from relevansi.metrics.intervals import CONFIDENCE, LEVEL
 from relevansi.metrics.judging.empty_answers import counts_of
 from relevansi.metrics.judging.figures import HEADLINES, averaged
 from relevansi.metrics.judging.graded import with_judged
 from relevansi.metrics.judging.registry import Unit
+from relevansi.metrics.planning.settled import SettledOrder
 from relevansi.records import QueryState
 
 
@@ -66,36 +72,42 @@ CATEGORY_FIGURES = ("mean_precision_at_5", "mrr", "success_rate")
 """The figures that are given per category."""
 
 MOST_FINDINGS = 4
-"""So many significant differences are told in the paragraph of findings; the rest are counted."""
+"""So many significant differences are in the paragraph of findings; further ones are counted."""
 
 MOST_VARIATIONS = 10
-"""So many variations that move an order are named one by one."""
+"""So many variations that move an order are named; further ones are counted."""
 
 
 def configuration(report: ComparisonReport) -> Table:
-    of_study = (
-        (gettext("Study"), report.study),
-        (gettext("Raters"), words.raters(report)),
-        (gettext("Rule"), labels.rule(report.comparison.rule)),
-        (gettext("Verdicts until"), words.until(report.judged_until)),
-        (gettext("Blind rating"), words.blindness(report)),
-    )
+    """Return how the comparison was made: raters, rule, scale, intervals and tests, version."""
+    if report.files:
+        lines = [(gettext("Rated files"), ", ".join(report.files))]
+    else:
+        lines = [
+            (gettext("Study"), report.study),
+            (gettext("Raters"), words.raters(report)),
+            (gettext("Rule"), labels.rule(report.comparison.rule)),
+            (gettext("Verdicts until"), words.until(report.judged_until)),
+            (gettext("Blind rating"), words.blindness(report)),
+        ]
+    if report.cannot_tell:
+        lines.append((gettext("Cannot tell"), labels.cannot_tell(report.cannot_tell)))
     scale = report.comparison.scale
-    grades = gettext(
-        "0-%(top)s, relevant from grade %(grade)s", top=scale.top, grade=scale.relevant_from
-    )
-    cannot_tell = labels.cannot_tell(report.cannot_tell) if report.cannot_tell else ""
-    lines = (
-        *([(gettext("Rated files"), ", ".join(report.files))] if report.files else of_study),
-        *([(gettext("Cannot tell"), cannot_tell)] if cannot_tell else []),
-        *([(gettext("Scale"), grades)] if scale.top > 1 else []),
+    if scale.top > 1:
+        grades = gettext(
+            "0-%(top)s, relevant from grade %(grade)s", top=scale.top, grade=scale.relevant_from
+        )
+        lines.append((gettext("Scale"), grades))
+    lines += [
         (gettext("Intervals and tests"), words.settings()),
         (gettext("Version"), f"Relevansi {report.version}"),
-    )
+    ]
     return settings_table("configuration", gettext("How the comparison was made"), lines)
 
 
 def contenders(report: ComparisonReport) -> Table:
+    """Return the compared runs, with how many questions each has and of which state."""
+
     def method(contender: Contender) -> Cell:
         label = contender.run.search_method
         if not label:
@@ -127,7 +139,7 @@ def contenders(report: ComparisonReport) -> Table:
     )
 
 
-def _runs(comparison: Comparison, *parts: str, best: float | None = None) -> list[Column]:
+def _run_columns(comparison: Comparison, *parts: str, best: float | None = None) -> list[Column]:
     return [numbers(each.run.name, *parts, best=best) for each in comparison.contenders]
 
 
@@ -136,35 +148,36 @@ def figure_table(report: ComparisonReport, name: str, figures: Sequence[str]) ->
     comparison = report.comparison
     share = notation.percent(CONFIDENCE)
     parts: tuple[str, ...] = (gettext("Value"), gettext("Lower"), gettext("Upper"), "n")
-    estimates = [
-        contender.estimates[figure] for contender in comparison.contenders for figure in figures
-    ]
-    if is_open := any(estimate.figure.so_far for estimate in estimates):
+    rows_of_estimates = {
+        figure: [contender.estimates[figure] for contender in comparison.contenders]
+        for figure in figures
+    }
+    is_open = any(estimate.figure.so_far for row in rows_of_estimates.values() for estimate in row)
+    if is_open:
         parts += (gettext("At least"), gettext("At most"))
     rows = []
-    for figure in figures:
-        cells = (
-            _estimate(contender.estimates[figure], unit_of(figure), is_open=is_open)
-            for contender in comparison.contenders
-        )
+    for figure, estimates in rows_of_estimates.items():
+        unit = unit_of(figure)
+        cells = (_estimate(estimate, unit, is_open=is_open) for estimate in estimates)
         rows.append((word(figure_name(figure, comparison.scale)), *cells))
     notes: tuple[str, ...] = ()
     if name == "composite":
         parts_n = words.composite_parts(comparison)
         notes = (gettext(words.COMPOSITE_NOTE), *parts_n, words.provenance(report))
     title = gettext("Figures of each run: value, %(share)s interval, n", share=share)
-    columns = (Column(gettext("Figure")), *_runs(comparison, *parts))
+    columns = (Column(gettext("Figure")), *_run_columns(comparison, *parts))
     return Table(name, title, columns, tuple(rows), notes)
 
 
 def by_category(report: ComparisonReport, figure: str) -> Table:
+    """Return a figure of each run over the questions of each category."""
     comparison = report.comparison
-    runs = _runs(comparison, gettext("Value"), "n", best=highest_value(figure))
+    runs = _run_columns(comparison, gettext("Value"), "n", best=highest_value(figure))
     rows = []
     for category in comparison.categories:
         name = labels.with_label(labels.category(category), category)
-        values = (_category(contender, category, figure) for contender in comparison.contenders)
-        rows.append((Cell(name, (category,)), *values))
+        cells = (_category(contender, category, figure) for contender in comparison.contenders)
+        rows.append((Cell(name, (category,)), *cells))
     return Table(
         f"category_{figure.replace(' ', '_')}",  # an id on the page, which has no blanks
         gettext("%(figure)s by category", figure=figure_name(figure, comparison.scale)),
@@ -176,16 +189,15 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
 
 def stability(report: ComparisonReport) -> Table:
     """Return, for each kind of change and each figure, in how many variations the order moves."""
-    variations, scale = report.stability, report.comparison.scale
-    lines = {(line.change, line.figure): line for line in variations.lines}
-    changes = dict.fromkeys(line.change for line in variations.lines)
-    orders = [words.order(report.comparison, order) for order in variations.orders.values()]
+    comparison, result = report.comparison, report.stability
     parts = (gettext("Tried"), gettext("Order changes"), gettext("Another run first"), "")
-    figures = (Column(figure_name(name, scale), parts=parts) for name in variations.orders)
+    figures = (Column(figure_name(name, comparison.scale), parts=parts) for name in result.orders)
+    orders = [words.order(comparison, order) for order in result.orders.values()]
     unchanged = (Cell(order, (None, None, None, order)) for order in orders)
     rows = [(word(gettext("None: the order as compared")), *unchanged)]
-    for change in changes:
-        cells = (_moved(lines.get((change, figure))) for figure in variations.orders)
+    lines = {(line.change, line.figure): line for line in result.lines}
+    for change in dict.fromkeys(line.change for line in result.lines):
+        cells = (_moved(lines.get((change, figure))) for figure in result.orders)
         rows.append((word(gettext(words.CHANGES[change])), *cells))
     note = gettext(
         "The order changes when two runs change places; runs that become equal, or stop being "
@@ -201,32 +213,33 @@ def stability(report: ComparisonReport) -> Table:
 
 
 def questions(report: ComparisonReport) -> Table:
-    """Return every question with the leading figures in each run, and how far they part.
+    """Return every question with the leading figures in each run, and how far these differ.
 
-    Those are P@5 and the reciprocal rank in a study of the method.
+    In a study with the figures of the method those are P@5 and the reciprocal rank.
     """
     comparison = report.comparison
-    is_original = comparison.headline == HEADLINES
-    names = leading(comparison.headline)
-    labels_of_figures = [figure_name(name, comparison.scale) for name in names]
-    lead = next(iter(labels_of_figures), "")
-    title = gettext("Each question: %(figures)s", figures=" / ".join(labels_of_figures[:2]))
-    spread = gettext("Spread of %(figure)s", figure=lead)
-    note = gettext(
-        "Spread of %(figure)s: the largest minus the smallest value of the runs.", figure=lead
-    )
-    if is_original:
-        labels_of_figures = ["P@5", "RR", gettext("Success")]
-        title, spread = gettext("Each question: P@5 / reciprocal rank"), gettext("P@5 spread")
+    if comparison.headline == HEADLINES:
+        names: Sequence[str] = ("mean_precision_at_5", "mrr_answerable", "success_rate")
+        headings = ["P@5", "RR", gettext("Success")]
+        title = gettext("Each question: P@5 / reciprocal rank")
+        spread = gettext("P@5 spread")
         note = gettext(
             "P@5 spread: the largest minus the smallest P@5 of the runs, a false negative at 0."
         )
-        names = ("mean_precision_at_5", "mrr_answerable", "success_rate")
+    else:
+        names = leading(comparison.headline)
+        headings = [figure_name(name, comparison.scale) for name in names]
+        lead = headings[0] if headings else ""
+        title = gettext("Each question: %(figures)s", figures=" / ".join(headings[:2]))
+        spread = gettext("Spread of %(figure)s", figure=lead)
+        note = gettext(
+            "Spread of %(figure)s: the largest minus the smallest value of the runs.", figure=lead
+        )
     columns = (
         numbers(gettext("No.")),
         Column(gettext("Question")),
         Column(gettext("Category")),
-        *_runs(comparison, gettext("State"), *labels_of_figures),
+        *_run_columns(comparison, gettext("State"), *headings),
         numbers(spread),
     )
     rows = (
@@ -244,7 +257,7 @@ def questions(report: ComparisonReport) -> Table:
 
 
 def _estimate(estimate: FigureEstimate, unit: Unit, *, is_open: bool) -> Cell:
-    """Return a figure with its interval, or its band: that it is open has no interval yet."""
+    """Return a figure with its interval or, while it is open, with the band of its values."""
     figure, interval = estimate.figure, estimate.interval
     reach = (figure.lower, figure.upper) if is_open else ()
     words = in_words(figure, unit)
@@ -270,16 +283,17 @@ def _category(contender: Contender, category: str, figure: str) -> Cell:
 def _moved(line: StabilityLine | None) -> Cell:
     if line is None:
         return Cell(notation.UNDEFINED, (None, None, None, None))
-    moved, unseated, tried = len(line.moved), len(line.unseated), notation.number(line.tried)
+    n_moved, n_unseated = len(line.moved), len(line.unseated)
+    tried = notation.number(line.tried)
     where = notation.listed(map(words.variation, line.moved), MOST_VARIATIONS)
-    values = (line.tried, moved, unseated, where or None)
-    if not moved:
+    values = (line.tried, n_moved, n_unseated, where or None)
+    if not n_moved:
         return stacked((gettext("stays in %(tried)s of %(tried)s", tried=tried),), values)
-    summary = gettext(
-        "changes in %(moved)s of %(tried)s", moved=notation.number(moved), tried=tried
-    )
-    first = [gettext("another run first in %(n)s", n=notation.number(unseated))] if unseated else []
-    return stacked((summary, where, *first), values, between="; ")
+    moved = notation.number(n_moved)
+    lines = [gettext("changes in %(moved)s of %(tried)s", moved=moved, tried=tried), where]
+    if n_unseated:
+        lines.append(gettext("another run first in %(n)s", n=notation.number(n_unseated)))
+    return stacked(tuple(lines), values, between="; ")
 
 
 def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
@@ -291,7 +305,8 @@ def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
     text = state
     if summary.state is QueryState.RESULTS and (summary.complete or any(values[:2])):
         text = " / ".join(in_words(summary.figures[name]).text for name in names[:2])
-        text += "" if summary.complete else f" ({state})"
+        if not summary.complete:
+            text += f" ({state})"
     return Cell(text, (state, *values))
 
 
@@ -312,7 +327,12 @@ def document(report: ComparisonReport, on: date) -> Document:
         Section("rating", gettext("How it was rated"), (how_rated(report),), ()),
         Section("limits", gettext("Limits"), (limits(report),), ()),
     )
-    appendix = zip(ascii_uppercase, _appendix(report), strict=False)
+    appendix = []
+    for letter, section in zip(ascii_uppercase, _appendix(report), strict=False):
+        title_of_section = gettext(
+            "Appendix %(letter)s. %(title)s", letter=letter, title=section.title
+        )
+        appendix.append(replace(section, title=title_of_section))
     return Document(
         title=title,
         subtitle=words.byline(report, on),
@@ -324,24 +344,18 @@ def document(report: ComparisonReport, on: date) -> Document:
             pictures.draw_intervals(report, PRINT),
         ),
         overline=" · ".join(filter(None, (report.study, gettext(words.TITLES[report.phase])))),
-        appendix=tuple(
-            replace(
-                section,
-                title=gettext("Appendix %(letter)s. %(title)s", letter=letter, title=section.title),
-            )
-            for letter, section in appendix
-        ),
+        appendix=tuple(appendix),
     )
 
 
 def _appendix(report: ComparisonReport) -> Iterator[Section]:
     comparison = report.comparison
-    notes = (words.provenance(report),)
-    is_tested = not answers.is_open(report)
-    lacks = [sentence for contender in comparison.contenders for sentence in words.lacks(contender)]
-    sentences = (*words.unsaid(report), *words.unasked(comparison), *lacks, *words.notes())
+    sentences = [*words.limits_of_files(report), *words.unasked(comparison)]
+    for contender in comparison.contenders:
+        sentences += words.missing_parts(contender)
+    sentences += words.notes()
     tables = (configuration(report), contenders(report))
-    yield Section("configuration", gettext("Configuration"), sentences, tables)
+    yield Section("configuration", gettext("Configuration"), tuple(sentences), tables)
     yield Section("questions", gettext("Results by question"), (), (questions(report),))
     stable = (words.stability(report.stability),)
     yield Section("stability", gettext("Stability"), stable, (stability(report),))
@@ -349,20 +363,29 @@ def _appendix(report: ComparisonReport) -> Iterator[Section]:
         yield part.section(part.value)
     if any(report.empty_answers.values()):
         yield empty_answers.section(report)
-    has_composite = "composite" in comparison.headline
-    others = [figure_table(report, "composite", ["composite"])] if has_composite else []
-    others += [by_category(report, name) for name in leading(comparison.headline)]
-    others.append(difference_table("differences", comparison, notes, is_tested=is_tested))
+    yield _other_figures(report)
+
+
+def _other_figures(report: ComparisonReport) -> Section:
+    comparison = report.comparison
+    is_tested = not answers.is_open(report)
+    notes = (words.provenance(report),)
+    tables = []
+    if "composite" in comparison.headline:
+        tables.append(figure_table(report, "composite", ["composite"]))
+    tables += [by_category(report, name) for name in leading(comparison.headline)]
+    tables.append(difference_table("differences", comparison, notes, is_tested=is_tested))
     conclusions: list[str] = []
     if is_tested:
-        conclusions = [words.conclusion(comparison, each) for each in words.of(comparison)]
-        others.append(signed_rank_table("signed_rank", comparison, notes))
+        tested = words.headline_differences(comparison)
+        conclusions = [words.conclusion(comparison, difference) for difference in tested]
+        tables.append(signed_rank_table("signed_rank", comparison, notes))
     title = gettext("Other figures and tests")
-    yield Section("others", title, tuple(conclusions), tuple(others))
+    return Section("others", title, tuple(conclusions), tuple(tables))
 
 
 def findings(report: ComparisonReport) -> str:
-    """Return what was found, in one paragraph."""
+    """Return the significant differences, and where none was shown, in one paragraph."""
     comparison = report.comparison
     if answers.is_open(report):
         return gettext(
@@ -370,42 +393,44 @@ def findings(report: ComparisonReport) -> str:
         )
     tests = answers.tests_of(comparison, answers.panel_figures(comparison.headline))
     significant = sorted((test for test in tests if test.significant), key=answers.higher_and_lower)
-    sentences, before = [], None
+    sentences = []
+    named_pair = None
     for test in significant[:MOST_FINDINGS]:
         pair = answers.higher_and_lower(test)
-        sentences.append(words.finding(comparison, test, is_same_pair=pair == before))
-        before = pair
+        sentences.append(words.finding(comparison, test, is_same_pair=pair == named_pair))
+        named_pair = pair
     if n_further := len(significant[MOST_FINDINGS:]):
-        sentences.append(
-            ngettext(
-                "%(n)s further difference is significant.",
-                "%(n)s further differences are significant.",
-                n_further,
-            )
+        further = ngettext(
+            "%(n)s further difference is significant.",
+            "%(n)s further differences are significant.",
+            n_further,
         )
+        sentences.append(further)
     decided = {test.figure for test in significant}
-    undecided = dict.fromkeys(
-        figure_name(test.figure, comparison.scale) for test in tests if test.figure not in decided
-    )
+    undecided = dict.fromkeys(test.figure for test in tests if test.figure not in decided)
     if undecided:
-        figures = joined([*undecided], gettext("and"))
-        sentences.append(
-            gettext("On %(figures)s no difference was shown between any two.", figures=figures)
+        names = [figure_name(figure, comparison.scale) for figure in undecided]
+        none_shown = gettext(
+            "On %(figures)s no difference was shown between any two.",
+            figures=joined(names, gettext("and")),
         )
-    return " ".join([*sentences, *filter(None, [answers.detectable_sentence(report)])])
+        sentences.append(none_shown)
+    sentences.append(answers.detectable_sentence(report))
+    return " ".join(filter(None, sentences))
 
 
 def how_rated(report: ComparisonReport) -> str:
     """Return who rated, how blind, by which rule, and how far they agree, in one paragraph."""
     if report.files:
-        return " ".join([words.provenance(report), *words.unsaid(report), words.settings()])
-    verdicts = sum(n for _, n in report.raters)
+        limits_of_files = words.limits_of_files(report)
+        return " ".join([words.provenance(report), *limits_of_files, words.settings()])
+    n_verdicts = sum(n for _, n in report.raters)
     sentences = [
         ngettext(
             "%(n)s rater gave %(verdicts)s verdicts; what several runs list was judged once.",
             "%(n)s raters gave %(verdicts)s verdicts; what several runs list was judged once.",
             len(report.raters),
-            verdicts=notation.number(verdicts),
+            verdicts=notation.number(n_verdicts),
         ),
         words.blindness(report),
         gettext("Labels: %(rule)s.", rule=labels.rule(report.comparison.rule)),
@@ -421,20 +446,21 @@ def how_rated(report: ComparisonReport) -> str:
             n=notation.number(alpha.n),
         )
         sentences.append(sentence)
-    every = [answer for of_run in report.empty_answers.values() for answer in of_run.values()]
-    sentences += empty_answers.sentences(counts_of(every))
+    of_all_runs = chain.from_iterable(answers.values() for answers in report.empty_answers.values())
+    sentences += empty_answers.sentences(counts_of(of_all_runs))
     for contender in report.comparison.contenders:
-        failed = contender.missing.failed
-        sentences += [words.failed_calls(contender.run.name, failed)] if failed else []
-    return " ".join(filter(None, [*sentences, words.settings()]))
+        if contender.missing.failed:
+            sentences.append(words.failed_calls(contender.run.name, contender.missing.failed))
+    sentences.append(words.settings())
+    return " ".join(filter(None, sentences))
 
 
 def limits(report: ComparisonReport) -> str:
-    """Return what the answer does not say, in one paragraph."""
+    """Return what the answer leaves open, in one paragraph."""
     comparison = report.comparison
     sentences = [gettext("No difference shown does not mean equal.")]
     if not answers.is_open(report):
-        sentences += [*filter(None, [words.smallness(comparison)])]
+        sentences += words.smallness(comparison)
         sentences += words.reversed_orders(comparison)
     sentences.append(words.stability(report.stability))
     if not report.files:
@@ -447,69 +473,65 @@ def limits(report: ComparisonReport) -> str:
 def test_table(report: ComparisonReport) -> Table:
     """Return the tested differences of the figures that decide."""
     comparison = report.comparison
-    rows = []
-    for test in answers.tests_of(comparison, answers.panel_figures(comparison.headline)):
-        unit, interval = difference_unit(test), test.interval
-        bounds = notation.interval(interval.lower, interval.upper, unit, signed=True)
-        difference = notation.difference(test.mean, unit)
-        p = notation.p_value(test.p_holm)
-        rows.append(
-            (
-                word(difference_name(test)),
-                _pair(comparison, test.first, test.second),
-                Cell(difference, (test.mean,), is_strong=test.significant),
-                Cell(bounds, (interval.lower, interval.upper)),
-                whole_number(test.n),
-                Cell(p, (test.p_holm,), is_strong=test.significant),
-            )
-        )
-    title = gettext(
-        "Differences by question, first run minus second; p after Holm's correction, bold: "
-        "significant at %(level)s.",
-        level=notation.percent(LEVEL),
-    )
+
+    def difference(test: Difference) -> Cell:
+        text = notation.difference(test.mean, difference_unit(test))
+        return Cell(text, (test.mean,), is_strong=test.significant)
+
+    def interval(test: Difference) -> Cell:
+        bounds = test.interval.lower, test.interval.upper
+        return Cell(notation.interval(*bounds, difference_unit(test), signed=True), bounds)
+
+    def p(test: Difference) -> Cell:
+        return Cell(notation.p_value(test.p_holm), (test.p_holm,), is_strong=test.significant)
+
     interval_heading = gettext("%(share)s interval", share=notation.percent(CONFIDENCE))
-    columns = (
-        Column(gettext("Figure")),
-        Column(gettext("Pair"), parts=(gettext("First"), gettext("Second"))),
-        numbers(gettext("Difference")),
-        numbers(interval_heading, gettext("Lower"), gettext("Upper")),
-        numbers("n"),
-        numbers("p"),
+    return table_of(
+        "tests",
+        gettext(
+            "Differences by question, first run minus second; p after Holm's correction, bold: "
+            "significant at %(level)s.",
+            level=notation.percent(LEVEL),
+        ),
+        answers.tests_of(comparison, answers.panel_figures(comparison.headline)),
+        (
+            (gettext("Figure"), difference_name),
+            (_pair_column(), lambda test: _pair(comparison, test)),
+            (numbers(gettext("Difference")), difference),
+            (numbers(interval_heading, gettext("Lower"), gettext("Upper")), interval),
+            (numbers("n"), lambda test: test.n),
+            (numbers("p"), p),
+        ),
     )
-    return Table("tests", title, columns, tuple(rows), ())
 
 
 def possible_table(report: ComparisonReport) -> Table:
     """Return the differences that the finished rating can still have, and which order is fixed."""
-    comparison, orders = report.comparison, answers.orders_of(report)
-    rows = []
-    for figure in answers.panel_figures(comparison.headline):
-        for first, second in combinations(comparison.names, 2):
-            order = orders.get((figure, first, second))
-            if order is None or order.low is None or order.high is None:
-                continue
-            bounds = notation.interval(order.low, order.high, unit_of(figure), signed=True)
-            rows.append(
-                (
-                    word(figure_name(figure, comparison.scale)),
-                    _pair(comparison, first, second),
-                    Cell(bounds, (order.low, order.high)),
-                    word(answers.order_in_words(order)),
-                )
-            )
-    title = gettext(
-        "Differences still possible, first run minus second, and what can change the order"
+    comparison = report.comparison
+
+    def bounds(order: SettledOrder) -> Cell:
+        text = notation.interval(order.low, order.high, unit_of(order.figure), signed=True)
+        return Cell(text, (order.low, order.high))
+
+    return table_of(
+        "possible",
+        gettext(
+            "Differences still possible, first run minus second, and what can change the order"
+        ),
+        answers.bounded_orders(report, answers.panel_figures(comparison.headline)),
+        (
+            (gettext("Figure"), lambda order: figure_name(order.figure, comparison.scale)),
+            (_pair_column(), lambda order: _pair(comparison, order)),
+            (numbers(gettext("Difference"), "min", "max"), bounds),
+            (gettext("Order"), answers.order_in_words),
+        ),
     )
-    columns = (
-        Column(gettext("Figure")),
-        Column(gettext("Pair"), parts=(gettext("First"), gettext("Second"))),
-        numbers(gettext("Difference"), "min", "max"),
-        Column(gettext("Order")),
-    )
-    return Table("possible", title, columns, tuple(rows), ())
 
 
-def _pair(comparison: Comparison, first: str, second: str) -> Cell:
-    first_name, second_name = comparison.names[first], comparison.names[second]
-    return Cell(f"{first_name} − {second_name}", (first_name, second_name))
+def _pair_column() -> Column:
+    return Column(gettext("Pair"), parts=(gettext("First"), gettext("Second")))
+
+
+def _pair(comparison: Comparison, pair: Difference | SettledOrder) -> Cell:
+    first, second = comparison.names[pair.first], comparison.names[pair.second]
+    return Cell(f"{first} − {second}", (first, second))

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from relevansi import labels
 from relevansi.exporters.comparisons import document
 from relevansi.exporters.comparisons.differences import difference_json, signed_ranks_json
-from relevansi.exporters.comparisons.words import parts_of, unsaid
+from relevansi.exporters.comparisons.words import limits_of_files, parts_of
 from relevansi.exporters.exports.empty_answers import answer_json, counts_json
 from relevansi.exporters.exports.metrics_tables import (
     blindness_json,
@@ -104,7 +104,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     comparison, parts = report.comparison, report.parts
     stable, is_of_rankings = report.stability, comparison.headline != HEADLINES
     scale = {"top": comparison.scale.top, "from": comparison.scale.relevant_from}
-    from_files = {"files": list(report.files), "unsaid": list(unsaid(report))}
+    from_files = {"files": list(report.files), "unsaid": list(limits_of_files(report))}
     return {
         **(from_files if report.files else {}),
         "study": None if report.files else report.study,

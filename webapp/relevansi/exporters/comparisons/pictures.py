@@ -71,7 +71,7 @@ class Track(Struct, frozen=True):
 
     def labels(self, canvas: Canvas, base: float) -> None:
         for tick in self.ticks:
-            label = notation.scale(tick, self.unit)
+            label = notation.axis_number(tick, self.unit)
             half = lettering.width(label, SMALL) / 2
             where = min(max(self.at(tick), self.start + half), self.end - half)
             canvas.text((where, base), label, size=SMALL, fill="soft", anchor="middle")

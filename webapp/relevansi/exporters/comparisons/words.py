@@ -1,15 +1,14 @@
 """The sentences of a comparison: one place for the page and every report of it.
 
-Each says what its own line's test found at its own level, in words with one meaning: a run is
-"ahead" where the difference is significant after Holm; two runs are "equal" where no question
-differs; what the test does not reject is "no difference shown". That open verdicts cannot change
-an order is said by the settled orders alone: "order fixed". A run that lacks something is said to
-lack it.
+Each states the result of one test at its level, in words with one meaning: a run is "ahead" where
+the difference is significant after Holm; two runs are "equal" where no question differs; what the
+test does not reject is "no difference shown". Only the settled orders say "order fixed": open
+verdicts cannot change it. What a run lacks is stated, so that no gap is read as a bad result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 
 from relevansi import labels, notation
@@ -27,10 +26,9 @@ from relevansi.metrics.comparisons.stability import Stability, Variation, Varied
 from relevansi.metrics.intervals import CONFIDENCE, LEVEL
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, figures
 from relevansi.metrics.judging.queries import Undefined, why_undefined
-from relevansi.metrics.judging.registry import Unit
 
-MOST_NAMED = 12
-"""So many positions are listed one by one; of more, the rest is counted."""
+MOST_POSITIONS = 12
+"""So many positions of questions are listed; further ones are counted."""
 
 TITLES = {
     1: mark("Phase 1: search methods compared"),
@@ -63,7 +61,8 @@ COMPOSITE_NOTE = mark(
 
 def byline(report: ComparisonReport, on: date) -> str:
     """Return the day of the report, its raters by their initials, and what was compared."""
-    comparison, parts = report.comparison, [f"{notation.day(on)}."]
+    comparison = report.comparison
+    parts = [f"{notation.day(on)}."]
     if report.files:
         parts.append(gettext("From rated files."))
     elif report.raters:
@@ -90,11 +89,10 @@ def provisional(report: ComparisonReport) -> str:
 
 
 def finding(comparison: RunDifferences, difference: Difference, *, is_same_pair: bool) -> str:
-    """Return a significant difference in a sentence, shorter of the pair of the one before."""
-    unit, mean = difference_unit(difference), difference.mean or 0
-    lower, upper = difference.interval.lower, difference.interval.upper
-    if mean < 0 and lower is not None and upper is not None:
-        lower, upper = -upper, -lower
+    """Return a significant difference in a sentence, shorter where the pair was named before."""
+    unit = difference_unit(difference)
+    mean = difference.mean or 0
+    lower, upper = _bounds_of_higher(difference)
     details = {
         "figure": difference_name(difference),
         "difference": notation.amount(mean, unit),
@@ -105,10 +103,7 @@ def finding(comparison: RunDifferences, difference: Difference, *, is_same_pair:
         return gettext(
             "On %(figure)s the difference is %(difference)s (%(interval)s; %(p)s).", **details
         )
-    first, second = comparison.names[difference.first], comparison.names[difference.second]
-    values = [(first, difference.first_value), (second, difference.second_value)]
-    if mean < 0:
-        values.reverse()
+    (higher, higher_value), (lower_name, lower_value) = _names_and_values(comparison, difference)
     return ngettext(
         "%(higher)s reaches a mean %(figure)s of %(one)s and %(lower)s %(other)s on the "
         "%(n)s question where both have a value; the difference is %(difference)s (%(share)s "
@@ -117,13 +112,32 @@ def finding(comparison: RunDifferences, difference: Difference, *, is_same_pair:
         "%(n)s questions where both have a value; the difference is %(difference)s (%(share)s "
         "interval %(interval)s; %(p)s after Holm's correction).",
         difference.n,
-        higher=values[0][0],
-        one=notation.figure(values[0][1], unit),
-        lower=values[1][0],
-        other=notation.figure(values[1][1], unit),
+        higher=higher,
+        one=notation.figure(higher_value, unit),
+        lower=lower_name,
+        other=notation.figure(lower_value, unit),
         share=notation.percent(CONFIDENCE),
         **details,
     )
+
+
+def _bounds_of_higher(difference: Difference) -> tuple[float | None, float | None]:
+    """Return the interval of the higher run minus the lower, whichever of them is the first."""
+    lower, upper = difference.interval.lower, difference.interval.upper
+    if lower is None or upper is None:
+        return None, None
+    return (-upper, -lower) if (difference.mean or 0) < 0 else (lower, upper)
+
+
+def _names_and_values(
+    comparison: RunDifferences, difference: Difference
+) -> list[tuple[str, float | None]]:
+    """Return the name of each run of a pair with its mean, the higher first."""
+    pairs = [
+        (comparison.names[difference.first], difference.first_value),
+        (comparison.names[difference.second], difference.second_value),
+    ]
+    return pairs[::-1] if (difference.mean or 0) < 0 else pairs
 
 
 def name_of_test(test: str, *, exact: bool) -> str:
@@ -140,22 +154,27 @@ def raters(report: ComparisonReport) -> str:
 
 
 def until(judged: datetime | None) -> str:
+    """Return when the last verdict was given."""
     return notation.zoned_moment(judged) if judged else gettext("no verdict yet")
 
 
 def provenance(report: ComparisonReport) -> str:
     """Return who rated, by which rule, until when and with which version: under every table."""
-    files, version = ", ".join(report.files), report.version
-    sentence = gettext(
-        "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. Relevansi %(version)s.",
-        raters=raters(report),
-        rule=labels.rule(report.comparison.rule),
-        until=until(report.judged_until),
-        version=version,
-    )
-    if files:
-        message = mark("From rated files: %(files)s. Relevansi %(version)s.")
-        sentence = gettext(message, files=files, version=version)
+    if report.files:
+        sentence = gettext(
+            "From rated files: %(files)s. Relevansi %(version)s.",
+            files=", ".join(report.files),
+            version=report.version,
+        )
+    else:
+        sentence = gettext(
+            "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. "
+            "Relevansi %(version)s.",
+            raters=raters(report),
+            rule=labels.rule(report.comparison.rule),
+            until=until(report.judged_until),
+            version=report.version,
+        )
     return f"{sentence} {labels.cannot_tell(report.cannot_tell)}".rstrip()
 
 
@@ -188,6 +207,7 @@ def since(message: str, moments: Sequence[datetime]) -> str:
 
 
 def settings() -> str:
+    """Return by which methods intervals and tests were made: METHOD 4 and 5."""
     return gettext(
         "Intervals: %(share)s over questions, each of its figure or pair alone; Wilson's for a "
         "figure, Tango's for a paired difference, with the variance of values that are not 0 or "
@@ -199,6 +219,7 @@ def settings() -> str:
 
 
 def stability(result: Stability) -> str:
+    """Return in how many of the variations tried the order of the runs stays the same."""
     if not result.tried:
         return gettext("No other way of counting could be tried.")
     tried = notation.number(result.tried)
@@ -218,19 +239,19 @@ def stability(result: Stability) -> str:
 
 def variation(change: Variation) -> str:
     """Return the name of one variation: its rater, rule, K, category or question."""
-    if change.change in {VariedPart.RULE, VariedPart.CATEGORY}:
-        is_rule = change.change is VariedPart.RULE
-        return labels.rule(change.what) if is_rule else labels.category(change.what)
-    if change.change is VariedPart.CUTOFF:
-        return f"K = {change.what}"
-    if change.change is VariedPart.QUESTION:
-        return positions([int(change.what)])
-    if change.change is VariedPart.CONVERSATION:
-        return gettext("conversations")
-    if change.change is VariedPart.EMPTIES and change.what == "counted":
-        return gettext("false negatives at 0")
-    is_empties = change.change is VariedPart.EMPTIES
-    return gettext("empty lists left out") if is_empties else change.what
+    if change.change is VariedPart.EMPTIES:
+        if change.what == "counted":
+            return gettext("false negatives at 0")
+        return gettext("empty lists left out")
+    names: Mapping[VariedPart, Callable[[str], str]] = {
+        VariedPart.RATER: str,
+        VariedPart.RULE: labels.rule,
+        VariedPart.CATEGORY: labels.category,
+        VariedPart.CUTOFF: "K = {}".format,
+        VariedPart.QUESTION: lambda position: positions([int(position)]),
+        VariedPart.CONVERSATION: lambda _: gettext("conversations"),
+    }
+    return names[change.change](change.what)
 
 
 def order(comparison: Comparison, places: Sequence[Sequence[str]]) -> str:
@@ -239,51 +260,56 @@ def order(comparison: Comparison, places: Sequence[Sequence[str]]) -> str:
     return " > ".join(levels) or notation.UNDEFINED
 
 
-def lacks(contender: Contender) -> Iterator[str]:
-    """Yield a sentence for each thing a run lacks, so that no gap is read as a bad result."""
-    missing = contender.missing
-
-    def placeholders(places: Sequence[int] = ()) -> dict[str, str]:
-        return {"name": contender.run.name, "questions": positions(places)}
-
+def missing_parts(contender: Contender) -> Iterator[str]:
+    """Yield a sentence for each gap of a run, so that none is read as a bad result."""
+    name, missing = contender.run.name, contender.missing
     if not contender.rated:
         yield gettext(
-            "%(name)s is not rated: it has no figures yet and loses to no other run.",
-            **placeholders(),
+            "%(name)s is not rated: it has no figures yet and loses to no other run.", name=name
         )
-    if places := missing.not_run:
+    if missing.not_run:
         yield gettext(
             "%(name)s was not asked %(questions)s: no figure of it counts them.",
-            **placeholders(places),
+            name=name,
+            questions=positions(missing.not_run),
         )
-    if (places := missing.incomplete) and contender.rated:
+    if missing.incomplete and contender.rated:
         yield gettext(
             "%(name)s waits for verdicts on %(questions)s: its figures are provisional.",
-            **placeholders(places),
+            name=name,
+            questions=positions(missing.incomplete),
         )
-    if places := missing.unreadable:
+    if missing.unreadable:
         yield ngettext(
             "The answer of %(name)s to %(questions)s could not be read: it is in no denominator.",
             "The answers of %(name)s to %(questions)s could not be read: they are in no "
             "denominator.",
-            len(places),
-            **placeholders(places),
+            len(missing.unreadable),
+            name=name,
+            questions=positions(missing.unreadable),
         )
-    if places := missing.failed:
-        yield failed_calls(contender.run.name, places)
-    if (places := missing.unrated_quality) and contender.rated:
-        yield gettext("%(name)s has no quality grade for %(questions)s.", **placeholders(places))
+    if missing.failed:
+        yield failed_calls(name, missing.failed)
+    if missing.unrated_quality and contender.rated:
+        yield gettext(
+            "%(name)s has no quality grade for %(questions)s.",
+            name=name,
+            questions=positions(missing.unrated_quality),
+        )
     n_unjudged = contender.totals.n_unjudged
-    if n_unjudged and not {*contender.estimates} <= {*HEADLINES}:
+    # The method's own figures count only complete questions; ranking figures count every result.
+    shows_ranking_figures = not {*contender.estimates} <= {*HEADLINES}
+    if n_unjudged and shows_ranking_figures:
         yield ngettext(
             "%(n)s result of %(name)s has no verdict: it has no gain.",
             "%(n)s results of %(name)s have no verdict: they have no gain.",
             n_unjudged,
-            name=contender.run.name,
+            name=name,
         )
 
 
 def failed_calls(name: str, places: Sequence[int]) -> str:
+    """Return the sentence on the questions whose call failed."""
     return ngettext(
         "The call of %(name)s for %(questions)s failed: it counts as no success.",
         "The calls of %(name)s for %(questions)s failed: they count as no success.",
@@ -294,6 +320,7 @@ def failed_calls(name: str, places: Sequence[int]) -> str:
 
 
 def unasked(comparison: Comparison) -> Iterator[str]:
+    """Yield the sentence on the questions that the study's sample left out, if it did."""
     if comparison.unasked:
         yield gettext(
             "Not asked, as the study's sample did not draw them: %(questions)s. No figure counts "
@@ -310,24 +337,25 @@ def positions(places: Sequence[int]) -> str:
     ...     positions([3]), positions([3, 7])
     ('question 3', 'questions 3, 7')
     """
-    listed = notation.listed(places, MOST_NAMED)
+    listed = notation.listed(places, MOST_POSITIONS)
     return ngettext("question %(listed)s", "questions %(listed)s", len(places), listed=listed)
 
 
-def smallness(comparison: RunDifferences) -> str | None:
+def smallness(comparison: RunDifferences) -> Iterator[str]:
+    """Yield the warning that some differences are over few questions, if they are."""
     few = [entry.n for entry in comparison.differences if entry.small and entry.n]
     if not few:
-        return None
+        return
     least, most = notation.number(min(few)), notation.number(max(few))
     pairs = least if least == most else gettext("%(low)s to %(high)s", low=least, high=most)
-    return gettext(
+    yield gettext(
         "Small: with %(pairs)s pairs of questions only large differences can show. Where none is "
         "shown the runs need not be equal.",
         pairs=pairs,
     )
 
 
-def unsaid(report: ComparisonReport) -> Iterator[str]:
+def limits_of_files(report: ComparisonReport) -> Iterator[str]:
     """Yield the figures that rated files cannot give a comparison; nothing for runs of a study."""
     if not report.files:
         return
@@ -338,8 +366,11 @@ def unsaid(report: ComparisonReport) -> Iterator[str]:
     )
     for contender in report.comparison.contenders:
         for name in ("mean_precision_at_5", "mrr"):
-            reasons = {q.position: why_undefined(q.summary, name) for q in contender.run.queries}
-            left_open = [place for place, why in reasons.items() if why is Undefined.LEFT_OPEN]
+            left_open = [
+                query.position
+                for query in contender.run.queries
+                if why_undefined(query.summary, name) is Undefined.LEFT_OPEN
+            ]
             if left_open:
                 yield gettext(
                     "The counts of %(name)s leave %(figure)s open for %(questions)s: there it has "
@@ -351,6 +382,7 @@ def unsaid(report: ComparisonReport) -> Iterator[str]:
 
 
 def notes() -> Iterator[str]:
+    """Yield how figures and differences are to be read."""
     yield settings()
     yield gettext(
         "n is the number of questions behind a figure. A difference is over the "
@@ -360,34 +392,32 @@ def notes() -> Iterator[str]:
     yield gettext(notation.UNDEFINED_NOTE)
 
 
-def of(comparison: RunDifferences) -> Iterator[Difference]:
+def headline_differences(comparison: RunDifferences) -> Iterator[Difference]:
     """Yield the differences on the headline figures, false negatives as each figure has them."""
     for difference in comparison.differences:
+        # The table of differences has figures once more with false negatives at 0; the answerable
+        # MRR is always so.
         at_zero = difference.false_negatives_at_zero and difference.figure != "mrr_answerable"
         if difference.measure is None and not at_zero:
             yield difference
 
 
 def conclusion(comparison: RunDifferences, difference: Difference) -> str:
-    figure, unit = difference_name(difference), difference_unit(difference)
-    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    """Return what the test of a difference shows, its interval, and what limits it."""
     if difference.mean is None:
         return gettext(
             "%(figure)s: %(first)s and %(second)s share no question with a value; nothing can be "
             "said about them.",
-            figure=figure,
-            first=first,
-            second=second,
+            figure=difference_name(difference),
+            first=comparison.names[difference.first],
+            second=comparison.names[difference.second],
         )
-    return " ".join(_conclusion(comparison, difference, difference.mean, unit))
+    return " ".join(_conclusion(comparison, difference))
 
 
-def _conclusion(
-    comparison: RunDifferences, difference: Difference, mean: float, unit: Unit
-) -> Iterator[str]:
-    lower, upper = difference.interval.lower, difference.interval.upper
-    if mean < 0:  # the interval is that of the higher run minus the lower
-        lower, upper = (None if bound is None else -bound for bound in (upper, lower))
+def _conclusion(comparison: RunDifferences, difference: Difference) -> Iterator[str]:
+    unit = difference_unit(difference)
+    lower, upper = _bounds_of_higher(difference)
     interval = gettext("too few for an interval")
     if lower is not None and upper is not None:
         interval = gettext(
@@ -443,13 +473,7 @@ def _apart(comparison: RunDifferences, difference: Difference) -> str:
 def paired_values(comparison: RunDifferences, difference: Difference) -> str:
     """Return both runs' values over the questions where both have one, the higher first."""
     unit = difference_unit(difference)
-    values = [
-        (comparison.names[difference.first], difference.first_value),
-        (comparison.names[difference.second], difference.second_value),
-    ]
-    if (difference.mean or 0) < 0:
-        values.reverse()
-    (first, first_value), (second, second_value) = values
+    (first, first_value), (second, second_value) = _names_and_values(comparison, difference)
     return ngettext(
         "%(figure)s over the %(n)s question where both have a value: %(first)s %(one)s, "
         "%(second)s %(other)s",
@@ -481,7 +505,7 @@ def composite_parts(comparison: Comparison) -> Iterator[str]:
 
 def reversed_orders(comparison: RunDifferences) -> Iterator[str]:
     """Yield where the paired values of two runs are in another order than their figures."""
-    for difference in of(comparison):
+    for difference in headline_differences(comparison):
         if difference.reverses_headline:
             values = paired_values(comparison, difference)
             yield gettext("Paired, the order is another: %(values)s.", values=values)

@@ -13,11 +13,15 @@ from msgspec import Struct
 from relevansi.printable import printable_line
 
 WIDER = 1.15
+"""A viewer may show another font than the one that was measured, and a wider one."""
 ELLIPSIS = "…"
-OTHERS = 0.6
+UNMEASURED = 0.6
+"""The width of a letter that is not in the table, as a multiple of the font's size."""
 FULL_WIDTH = 1.05
+"""That of a Chinese, Japanese or Korean one."""
 
-# Advance widths in thousandths of the font's size, by the characters that have them.
+# Advance widths in thousandths of the font's size, by the characters that have them: Arimo's,
+# which are those of Arial, so that texts can be broken into lines without a font library.
 _ADVANCES = {
     191: "'",
     222: "ijl",
@@ -62,15 +66,17 @@ def fitted(text: str, size: float, room: float) -> str:
 def lines(text: str, size: float, room: float, *, most: int = 100) -> tuple[str, ...]:
     """Return `text` broken after blanks, "_", "-" and "/" into lines within `room`.
 
-    Of more than `most` lines the rest is cut; so is a word that is longer than the room.
+    Of more than `most` lines what follows is cut; so is a word that is longer than the room.
 
     >>> lines("hybrid with reranking", 12, 90), lines("vector_only", 12, 60)
     (('hybrid with', 'reranking'), ('vector_', 'only'))
     """
-    pieces = list(_broken(text, size, room))
-    if len(pieces) > most:
-        pieces = [*pieces[: most - 1], text[len("".join(pieces[: most - 1])) :]]
-    return tuple(fitted(line.strip(), size, room) for line in pieces)
+    broken = list(_broken(text, size, room))
+    if len(broken) > most:
+        first = broken[: most - 1]
+        last = text[sum(map(len, first)) :]  # longer than the room: `fitted` cuts it
+        broken = [*first, last]
+    return tuple(fitted(line.strip(), size, room) for line in broken)
 
 
 def _broken(text: str, size: float, room: float) -> Iterator[str]:
@@ -92,7 +98,7 @@ def _advance(letter: str) -> float:
     if unicodedata.east_asian_width(letter) in "WF":
         return FULL_WIDTH
     base = unicodedata.normalize("NFD", letter)[0]
-    return _WIDTHS.get(base, OTHERS)
+    return _WIDTHS.get(base, UNMEASURED)
 
 
 WIDE = 720  # as the text of a page, and of a printed sheet; a phone scrolls it sideways
@@ -101,6 +107,7 @@ NORMAL = 12.0
 LARGE = 14.0
 LINE = 1.4  # from one line of text to the next, as a multiple of its size
 FONTS = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif"
+FONT = "Arimo"
 
 Point = tuple[float, float]
 Palette = Mapping[str, str]  # the colours of a picture by their names
@@ -159,22 +166,25 @@ class Canvas:
     def line(
         self, start: Point, end: Point, *, stroke: str, width: float = 1, opacity: float = 1
     ) -> None:
-        places = dict(zip(("x1", "y1", "x2", "y2"), (*start, *end), strict=True))
-        mark = self._mark("line", places | {"stroke-width": width}, stroke=stroke)
+        """Draw a line; a translucent one, the band of an open figure, has round ends."""
+        (x1, y1), (x2, y2) = start, end
+        numbers = {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "stroke-width": width}
+        mark = self._mark("line", numbers, stroke=stroke)
         if opacity < 1:
             mark.set("opacity", _number(opacity))
             mark.set("stroke-linecap", "round")
 
-    def shape(self, points: Sequence[Point], *, fill: str = "", stroke: str = "") -> None:
-        outline = {"stroke-width": 1.5} if stroke else {}
-        mark = self._mark("polygon", outline, fill or "none", stroke)
+    def shape(self, points: Sequence[Point], *, fill: str, stroke: str) -> None:
+        """Draw a closed outline."""
+        mark = self._mark("polygon", {"stroke-width": 1.5}, fill, stroke)
         mark.set("points", " ".join(f"{_number(x)},{_number(y)}" for x, y in points))
 
     def dot(
         self, centre: Point, *, radius: float = 4.5, fill: str = "accent", stroke: str = "accent"
     ) -> None:
-        places = {"cx": centre[0], "cy": centre[1], "r": radius, "stroke-width": 1.5}
-        self._mark("circle", places, fill or "none", stroke)
+        """Draw a circle, without a `fill` a hollow one."""
+        numbers = {"cx": centre[0], "cy": centre[1], "r": radius, "stroke-width": 1.5}
+        self._mark("circle", numbers, fill or "none", stroke)
 
     def text(
         self,
@@ -186,7 +196,7 @@ class Canvas:
         anchor: str = "start",
         room: float | None = None,
     ) -> None:
-        """Write `words` on their base line; if they are cut to `room`, a tooltip has them all."""
+        """Write `words` on one line; where they are cut to `room`, a tooltip has all of them."""
         line = printable_line(words)
         fitting = line if room is None else fitted(line, size, room)
         mark = self._mark("text", {"x": place[0], "y": place[1], "font-size": size}, fill)
@@ -207,9 +217,11 @@ class Canvas:
         most: int = 100,
     ) -> float:
         """Write `words` in as many lines as they need, at `most`; return the height taken."""
+        left, top = place
         rows = lines(printable_line(words), size, room, most=most)
         for number, line in enumerate(rows):
-            self.text((place[0], place[1] + size * (1 + number * LINE)), line, size=size, fill=fill)
+            base = top + size * (1 + number * LINE)
+            self.text((left, base), line, size=size, fill=fill)
         return len(rows) * size * LINE
 
     def embed(self, picture: Picture, corner: Point) -> None:
@@ -220,7 +232,8 @@ class Canvas:
 
     def picture(self, name: str, title: str, description: str, height: float) -> Picture:
         """Return the finished picture; `name` makes its ids unique on a page."""
-        title_line, description_line = printable_line(title), printable_line(description)
+        title_line = printable_line(title)
+        description_line = printable_line(description)
         ids = f"{name}-{self.width:.0f}"
         size = {"width": _number(self.width), "height": _number(height)}
         attributes = {
@@ -256,10 +269,8 @@ def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-FONT = "Arimo"
-
-
 def svg_file(picture: Picture) -> bytes:
+    """Return a picture as a file of SVG."""
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{picture.markup}\n'.encode()
 
 
@@ -270,7 +281,7 @@ def png_file(picture: Picture, zoom: float = 2.0) -> bytes:
     # The packaged font alone: those of a system make other pictures on every machine.
     picture.svg.set("font-family", FONT)
     font = str(fontpkg_arimo.ROOT / "files" / "Arimo[wght].ttf")
-    drawn = resvg_py.svg_to_bytes(
+    data = resvg_py.svg_to_bytes(
         svg_string=picture.markup, zoom=zoom, font_files=[font], skip_system_fonts=True
     )
-    return bytes(drawn)
+    return bytes(data)

@@ -16,20 +16,24 @@ from msgspec import Struct
 
 from relevansi import notation
 from relevansi.i18n import gettext
-from relevansi.labels import place as place_of_method
+from relevansi.labels import method_order
 from relevansi.metrics.intervals import NO_INTERVAL, Interval
 from relevansi.metrics.judging import figures as metrics
 from relevansi.metrics.judging.queries import Span
 from relevansi.metrics.judging.registry import Unit
 
 SHAPES = 6
+"""So many methods have a shape and a colour; further ones are grey circles."""
 STACKED = 9
-"""The px between marks that stand at one place of a plot."""
+"""The px between marks at one place of a plot."""
 SAME = 1e-9
+"""Values that are closer are one value: bounds are sums of floats."""
 STEPS = 5
+"""The shades of a heat map, beside none."""
 STUB = 3
-"""The px of a column of 0, which is there to be seen."""
+"""The px of a column of 0, so that it can be seen."""
 MOST_NUMBERED = 60
+"""Columns of more questions have no room for their numbers."""
 
 
 class State(StrEnum):
@@ -67,7 +71,8 @@ SMALL_QUALITY = Axis(0, 5, (0, 5))
 
 def difference_axis(largest: float) -> Axis:
     """Return an axis of differences around 0 that holds the `largest` one on either side."""
-    end = next((step for step in (0.2, 0.4, 0.6, 1.0, 2.0, 5.0) if abs(largest) <= step), 10.0)
+    fitting = [end for end in (0.2, 0.4, 0.6, 1.0, 2.0, 5.0, 10.0) if abs(largest) <= end]
+    end = min(fitting, default=10.0)
     return Axis(-end, end, (-end, -end / 2, 0, end / 2, end), zero=0)
 
 
@@ -90,6 +95,7 @@ class Figure(NamedTuple):
 
     @property
     def state(self) -> State:
+        """How far the figure is known: fixed early where open judgments can no longer move it."""
         if self.low is None or self.high is None:
             return State.UNDEFINED if self.value is None else State.FINAL
         if self.high - self.low > SAME:
@@ -98,7 +104,7 @@ class Figure(NamedTuple):
 
     @property
     def written(self) -> float | None:
-        """The number to write: never one that the finished rating cannot have.
+        """The number to show, ``None`` for one that the finished rating can no longer have.
 
         >>> Figure(0.84, n=24, of=30, low=0.81, high=0.83).written is None
         True
@@ -108,16 +114,25 @@ class Figure(NamedTuple):
         if self.state is State.FIXED_EARLY:
             return self.low
         if self.state is State.PROVISIONAL and self.value is not None:
+            # The mean over the complete questions may lie outside what all of them can reach.
             assert self.low is not None
             assert self.high is not None
             return self.value if self.low - SAME <= self.value <= self.high + SAME else None
         return self.value
 
 
-def of(figure: metrics.Figure, interval: Interval = NO_INTERVAL, mark: int = 0) -> Figure:
+def drawn(figure: metrics.Figure, interval: Interval = NO_INTERVAL, mark: int = 0) -> Figure:
     """Return a figure of a run as it is drawn, with the interval of chance around it."""
-    ends = (figure.lower, figure.upper, interval.lower, interval.upper)
-    return Figure(figure.value, figure.n, figure.of, *ends, mark)
+    return Figure(
+        figure.value,
+        figure.n,
+        figure.of,
+        low=figure.lower,
+        high=figure.upper,
+        ci_low=interval.lower,
+        ci_high=interval.upper,
+        mark=mark,
+    )
 
 
 def marks(methods: Iterable[str | None]) -> dict[str, int]:
@@ -127,7 +142,7 @@ def marks(methods: Iterable[str | None]) -> dict[str, int]:
     {'api_only': 1, 'hybrid': 2, 'bm25': 3}
     """
     names = dict.fromkeys(method or "" for method in methods)
-    ordered = sorted(names, key=place_of_method)
+    ordered = sorted(names, key=method_order)
     return {name: number if number <= SHAPES else 0 for number, name in enumerate(ordered, 1)}
 
 
@@ -166,9 +181,9 @@ def _stacked(figures: Sequence[Figure], axis: Axis, middle: float) -> list[float
     places = [None if figure.written is None else axis.x(figure.written) for figure in figures]
     heights = []
     for number, place in enumerate(places):
-        alike = places.count(place) if place else 1
-        before = places[:number].count(place)
-        heights.append(middle + STACKED * (before - (alike - 1) / 2))
+        n_alike = places.count(place) if place else 1
+        n_before = places[:number].count(place)
+        heights.append(middle + STACKED * (n_before - (n_alike - 1) / 2))
     return heights
 
 
@@ -186,18 +201,18 @@ def _extent(figure: Figure, axis: Axis, y: float) -> str:
 
 
 def grid(axis: Axis) -> str:
+    """Return the lines at the ticks of an axis, from top to bottom."""
     return "".join(_tick_line(axis, tick, "100%") for tick in axis.ticks)
 
 
-def scale(axis: Axis, unit: str = notation.RATIO, height: int = 20) -> Markup:
+def scale(axis: Axis, unit: str = notation.RATIO) -> Markup:
     """Draw the numbers below plots, as figures of that unit are written."""
-    ticks = "".join(
-        _tick_line(axis, tick, "4")
-        + f'<text x="{axis.x(tick)}" y="17" text-anchor="middle">{notation.scale(tick, unit)}'
-        "</text>"
-        for tick in axis.ticks
-    )
-    return Markup(f'<svg class="axis" height="{height}" aria-hidden="true">{ticks}</svg>')
+    parts = []
+    for tick in axis.ticks:
+        place = f'x="{axis.x(tick)}" y="17" text-anchor="middle"'
+        parts.append(_tick_line(axis, tick, "4"))
+        parts.append(f"<text {place}>{notation.axis_number(tick, unit)}</text>")
+    return Markup(f'<svg class="axis" height="20" aria-hidden="true">{"".join(parts)}</svg>')
 
 
 def shape(mark: int, x: str, y: float, *, hollow: bool = False) -> str:
@@ -221,14 +236,13 @@ def icon(name: str) -> Markup:
     )
 
 
-def bar(share: float, begun: float = 0) -> Markup:
-    """Draw a share from 0 to 1 of what is done, and of what is `begun` behind it, as a bar."""
-    widths = {"ground": 1.0, **({"begun": begun} if begun else {}), "share": share}
-    boxes = (
-        f'<rect class="{kind}" width="{_percent(part)}" height="100%" rx="3"/>'
-        for kind, part in widths.items()
+def bar(share: float) -> Markup:
+    """Draw a share from 0 to 1 of what is done, as a bar."""
+    boxes = "".join(
+        f'<rect class="{kind}" width="{_percent(width)}" height="100%" rx="3"/>'
+        for kind, width in (("ground", 1), ("share", share))
     )
-    return Markup(f'<svg class="progress" aria-hidden="true">{"".join(boxes)}</svg>')
+    return Markup(f'<svg class="progress" aria-hidden="true">{boxes}</svg>')
 
 
 class Column(NamedTuple):
@@ -243,21 +257,25 @@ class Column(NamedTuple):
     kind: str = "value"
 
 
-def columns(listed: Sequence[Column], mark: int, mean: float | None, words: str) -> Markup:
+def columns(questions: Sequence[Column], mark: int, mean: float | None, words: str) -> Markup:
     """Draw a column per question over a dotted `mean`; `words` say what the drawing shows.
 
     The plot is 164 px high: 130 for a value of 1, and the questions' numbers below, every fifth
     of which stays on narrow screens.
     """
-    width, top, foot = 100 / max(len(listed), 1), 10, 140
-    with_numbers = len(listed) <= MOST_NUMBERED
+    top, foot = 10, 140
+    width = 100 / max(len(questions), 1)
+    with_numbers = len(questions) <= MOST_NUMBERED
     parts = [
         f'<line class="{kind}" x1="0" x2="100%" y1="{y}" y2="{y}"/>'
         for kind, y in (("zero", foot), ("g", (top + foot) / 2), ("g", top))
     ]
-    for place, column in enumerate(listed):
-        start, middle = width * (place + 0.2), f"{width * (place + 0.5):.2f}%"
-        height = max(STUB, (foot - top) * column.value) if column.value is not None else foot - top
+    for place, column in enumerate(questions):
+        start = width * (place + 0.2)
+        middle = f"{width * (place + 0.5):.2f}%"
+        height: float = foot - top
+        if column.value is not None:
+            height = max(STUB, height * column.value)
         box = f'x="{start:.2f}%" width="{0.6 * width:.2f}%" y="{foot - height:g}"'
         if column.kind != "none":
             parts.append(f'<rect class="column {column.kind}" {box} height="{height:g}" rx="2"/>')
@@ -277,8 +295,9 @@ def columns(listed: Sequence[Column], mark: int, mean: float | None, words: str)
 
 def height_scale(unit: str = notation.RATIO) -> Markup:
     """Draw the numbers at the side of ``columns``."""
+    place = 'x="100%" dy=".35em" text-anchor="end"'
     ticks = "".join(
-        f'<text x="100%" y="{y}" dy=".35em" text-anchor="end">{notation.scale(tick, unit)}</text>'
+        f'<text y="{y}" {place}>{notation.axis_number(tick, unit)}</text>'
         for tick, y in ((1, 10), (0.5, 75), (0, 140))
     )
     return Markup(f'<svg class="axis heights" height="164" aria-hidden="true">{ticks}</svg>')
@@ -286,10 +305,13 @@ def height_scale(unit: str = notation.RATIO) -> Markup:
 
 def histogram(counts: Sequence[int], first: int, words: str) -> Markup:
     """Draw how often each value from `first` on occurs, as columns with their counts."""
-    width, foot, highest = 100 / max(len(counts), 1), 120, max(counts, default=0) or 1
+    foot = 120
+    width = 100 / max(len(counts), 1)
+    highest = max(counts, default=0) or 1
     parts = []
     for place, count in enumerate(counts):
-        height, middle = 96 * count / highest, f"{width * (place + 0.5):.2f}%"
+        height = 96 * count / highest
+        middle = f"{width * (place + 0.5):.2f}%"
         box = f'x="{width * (place + 0.1):.2f}%" width="{0.8 * width:.2f}%"'
         parts += [
             f'<rect class="count" {box} y="{foot - height:.1f}" height="{height:.1f}" rx="3"/>',
@@ -302,8 +324,9 @@ def histogram(counts: Sequence[int], first: int, words: str) -> Markup:
 
 
 def shares(parts: Iterable[tuple[str, float]]) -> Markup:
-    """Draw parts of a whole beside each other, by their kind and their share from 0 to 1."""
-    boxes, start = "", 0.0
+    """Draw parts of a total beside each other, by their kind and their share from 0 to 1."""
+    boxes = ""
+    start = 0.0
     for kind, share in parts:
         at = f'x="{_percent(start)}" width="{_percent(share)}"'
         boxes += f'<rect class="part {kind}" {at} height="10"/>'
@@ -332,10 +355,10 @@ def _percent(share: float) -> str:
 class FigureWords(Struct, frozen=True):
     """A figure in words.
 
-    ``text`` is its value; while judgments are open that can still move it, ``is_open`` and the text
-    is the band from its lowest to its highest reachable value. ``so_far`` is then the sentence on
-    the complete questions, for whoever asks: their mean may lie outside the band. ``n`` is over how
-    many questions, empty for a figure of one question.
+    ``text`` is its value. While judgments are open that can still move it, ``is_open`` is true, the
+    text is the band from its lowest to its highest reachable value, and ``so_far`` is a sentence on
+    the complete questions, whose mean may lie outside the band. ``n`` is over how many questions,
+    empty for a figure of one question.
     """
 
     text: str
@@ -351,22 +374,23 @@ def in_words(
 ) -> FigureWords:
     """The words of a figure; `write` rounds it, to two decimals unless another is given.
 
-    Where the judgments left open can no longer move it, the only value it can have.
+    Where the judgments left open can no longer move it, its text is the only value it can have.
     """
-    of_several = figure if isinstance(figure, metrics.Figure) else None
-    if figure.lower is None or figure.upper is None:  # undefined, or no bounds are claimed of it
-        n = f"n = {notation.number(of_several.n)}" if of_several else ""
+    # A figure of a run is over several questions and has their number; a `Span` is one question's.
+    of_run = figure if isinstance(figure, metrics.Figure) else None
+    if figure.lower is None or figure.upper is None:  # undefined, or a figure without bounds
+        n = f"n = {notation.number(of_run.n)}" if of_run else ""
         return FigureWords(write(figure.value, unit), n=n)
     low, high = write(figure.lower, unit), write(figure.upper, unit)
     if low == high:
-        n = f"n = {notation.number(of_several.of or of_several.n)}" if of_several else ""
+        n = f"n = {notation.number(of_run.of or of_run.n)}" if of_run else ""
         return FigureWords(low, n=n)
-    if of_several is None:
-        return FigureWords(f"{low}–{high}", is_open=True)
-    counts = {"n": notation.number(of_several.n), "of": notation.number(of_several.of)}
+    band = f"{low}–{high}"
+    if of_run is None:
+        return FigureWords(band, is_open=True)
+    counts = {"n": notation.number(of_run.n), "of": notation.number(of_run.of)}
     so_far = gettext("no question is complete yet")
     if figure.value is not None:
         value = write(figure.value, unit)
         so_far = gettext("so far %(value)s over %(n)s of %(of)s", value=value, **counts)
-    n = gettext("%(n)s of %(of)s", **counts)
-    return FigureWords(f"{low}–{high}", is_open=True, so_far=so_far, n=n)
+    return FigureWords(band, is_open=True, so_far=so_far, n=gettext("%(n)s of %(of)s", **counts))

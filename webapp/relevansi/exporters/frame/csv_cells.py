@@ -36,8 +36,7 @@ class CsvStyle(StrEnum):
 
 
 # Where a cell would begin like a formula if the file were split at another separator than its own.
-# The quotation marks around a cell then hold neither it nor its lines together, so that a line
-# end inside it begins a cell too.
+# A quoted cell is then no longer one cell: a line end inside it begins a cell too.
 _SPLIT_OFF = {
     style: re.compile(
         f"(?<=[{delimiter}\\n])(?=[\"']*[=+\\-@\\t\uff1d\uff0b\uff0d\uff20])"
@@ -48,15 +47,15 @@ _SPLIT_OFF = {
 
 
 def neutralised(text: str) -> str:
-    """`text`, led by an apostrophe when a spreadsheet would run it as a formula."""
+    """`text`, after an apostrophe when a spreadsheet would run it as a formula."""
     return f"'{text}" if _RUNNABLE.match(text) else text
 
 
 def cell_text(cell: Cell, style: CsvStyle = CsvStyle.PLAIN) -> str:
-    """`cell` as the file has it: numbers in their shortest form, nothing as blank, lines with LF.
+    """`cell` as the file has it: numbers in their shortest form, ``None`` as blank, lines with LF.
 
-    A text that begins like a formula is led by an apostrophe, and so is a part that would become
-    such a cell if the file were split at another separator than its own.
+    An apostrophe comes before a text that begins like a formula, and before a part that would
+    become such a cell if the file were split at another separator than its own.
     """
     if cell is None:
         return ""

@@ -1,4 +1,4 @@
-"""A report as a file of JSON, and the values in it that are called as in the report."""
+"""A report as a file of JSON, and the values in it whose keys are the names of attributes."""
 
 from __future__ import annotations
 

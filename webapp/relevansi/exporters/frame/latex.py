@@ -1,4 +1,4 @@
-"""A comparison as LaTeX with booktabs: compiles by itself, and can be put into a thesis."""
+"""A report as LaTeX with booktabs: compiles by itself, and can be put into a thesis."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ _TOKENS = re.compile(
     r"|(?P<other>.)",
     re.DOTALL,
 )
-LATIN = 0x17F
-# Of the letters up to ``LATIN``, those that LaTeX's files for the T1 encoding leave out.
-UNKNOWN = frozenset("\u0126\u0127\u0138\u013f\u0140\u0149\u0166\u0167\u017f")
+LAST_LATIN = 0x17F
+"""The last letter of Unicode's Latin Extended-A, which pdfLaTeX has letters of."""
+MISSING_LATIN = frozenset("\u0126\u0127\u0138\u013f\u0140\u0149\u0166\u0167\u017f")
+"""Those before it that LaTeX's files for the T1 encoding leave out."""
 QUOTES_AND_DASHES = frozenset("\u2013\u2014\u2018\u2019\u201c\u201d\u20ac")
 
 
@@ -61,6 +62,7 @@ def escaped(text: str) -> str:
 
 
 def _token(match: re.Match[str]) -> str:
+    # What LaTeX could read as a command, a ligature or a letter that its font lacks, is replaced.
     if match["raised"]:
         return "$^{" + "".join(_RAISED[digit] for digit in match["raised"]) + "}$"
     if match["plain"]:
@@ -68,8 +70,10 @@ def _token(match: re.Match[str]) -> str:
     letter = match["other"]
     if letter in _SPECIAL:
         return _SPECIAL[letter]
-    has_glyph = (ord(letter) <= LATIN and letter not in UNKNOWN) or letter in QUOTES_AND_DASHES
-    return letter if has_glyph else rf"\otherscript{{{letter}}}"
+    is_latin = ord(letter) <= LAST_LATIN and letter not in MISSING_LATIN
+    if is_latin or letter in QUOTES_AND_DASHES:
+        return letter
+    return rf"\otherscript{{{letter}}}"
 
 
 MOST_ROWS = 14  # a table with more rows may break over pages, which a float may not
@@ -129,6 +133,7 @@ def _figure(stem: str, picture: Picture) -> str:
 
 
 def _table(table: Table) -> Iterator[str]:
+    """Yield the lines of a table: a float, or where it is long one that breaks over pages."""
     letters = [_letters(table, place) for place in range(len(table.columns))]
     line = LINE if sum(word + GAP for word, _ in letters) <= LINE else SMALL_LINE
     size = r"\footnotesize" if line == LINE else r"\scriptsize"
@@ -169,15 +174,19 @@ def _row(texts: Iterable[str]) -> str:
 
 
 def _shares(letters: Sequence[tuple[int, int]], line: float) -> list[float]:
-    """The columns as shares of the line, each with its gap; a small table does not fill it."""
-    words, texts = zip(*letters, strict=True)
-    gaps = GAP * len(words)
-    widths = [text * ROOM for text in texts]
-    if max(texts) >= WIDEST or sum(widths) + gaps > line:
-        # Room for the longest word of each column, then for the rest of its text.
-        spare, longer = max(0.0, line - gaps - sum(words)), sum(texts) - sum(words)
+    """The columns as shares of the line, each with its gap; a small table does not fill it.
+
+    Of each column `letters` has the lengths of its longest word and of its longest text.
+    """
+    gaps = GAP * len(letters)
+    widths = [text * ROOM for _, text in letters]
+    longest_text = max(text for _, text in letters)
+    if longest_text >= WIDEST or sum(widths) + gaps > line:
+        # Each column has room for its longest word, and of what is left over a part for the text.
+        spare = max(0.0, line - gaps - sum(word for word, _ in letters))
+        wanting = sum(text - word for word, text in letters)
         widths = [
-            word + spare * (text - word) / longer if longer else float(word)
+            word + spare * (text - word) / wanting if wanting else float(word)
             for word, text in letters
         ]
     line = max(line, sum(widths) + gaps)
@@ -189,12 +198,15 @@ def _letters(table: Table, place: int) -> tuple[int, int]:
 
     A cell of a column of numbers counts as one word: it reads badly in two lines.
     """
-    texts = [table.columns[place].heading, *(row[place].text for row in table.rows)]
-    words = texts[1:] if table.columns[place].numeric else []
+    column = table.columns[place]
+    cells = [row[place].text for row in table.rows]
+    texts = [column.heading, *cells]
+    words = cells if column.numeric else []
     for word in " ".join(texts).split():
         words += word.split("_") if len(word) > LONG_WORD else [word]
-    longest = min(WIDEST, max(map(len, words), default=0) + 1)
-    return longest, max(longest, min(WIDEST, max(map(len, texts)) + 1))
+    longest_word = min(WIDEST, max(map(len, words), default=0) + 1)
+    longest_text = min(WIDEST, max(map(len, texts)) + 1)
+    return longest_word, max(longest_word, longest_text)
 
 
 def _column(column: Column, share: float) -> str:

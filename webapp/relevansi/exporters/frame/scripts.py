@@ -14,16 +14,17 @@ def imported(source: str) -> list[str]:
     return [match[2] for match in _IMPORT.finditer(source)]
 
 
-def as_one(sources: Mapping[str, str]) -> str:
+def bundled(sources: Mapping[str, str]) -> str:
     """Return scripts, by the name of the file that others import, as one module in their order."""
     parts = ["const parts = {};"]
     for name, source in sources.items():
         exported = ", ".join(match[1] for match in _EXPORT.finditer(source))
-        inside = _IMPORT.sub(lambda m: f'const {{{m[1]}}} = parts["{_file(m[2])}"];', source)
-        inside = _EXPORT.sub("", inside)
-        parts.append(f'parts["{name}"] = (() => {{\n{inside}\nreturn {{ {exported} }};\n}})();')
+        body = _EXPORT.sub("", _IMPORT.sub(_taken_from_parts, source))
+        parts.append(f'parts["{name}"] = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();')
     return "\n".join(parts)
 
 
-def _file(path: str) -> str:
-    return path.rpartition("/")[2]
+def _taken_from_parts(match: re.Match[str]) -> str:
+    names, path = match.groups()
+    file = path.rpartition("/")[2]
+    return f'const {{{names}}} = parts["{file}"];'

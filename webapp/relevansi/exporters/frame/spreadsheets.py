@@ -21,7 +21,6 @@ _TIMES = re.compile(rb"(?<=W3CDTF\">)[^<]+")
 EPOCH = b"1980-01-01T00:00:00Z"
 """The oldest time an archive can state, in every file: the same cells give the same file."""
 
-
 LONGEST_NAME = 31
 """Characters of a sheet's name; of a longer one spreadsheets say that the file is broken."""
 
@@ -35,7 +34,7 @@ class Sheet(Struct, frozen=True):
 
 
 def workbook(sheets: Sequence[Sheet]) -> bytes:
-    """An Excel workbook: no cell runs, and the same cells give the same bytes at any time."""
+    """Return an Excel workbook: no cell runs, and the same cells give the same bytes."""
     import pandas as pd  # noqa: PLC0415 - half a second that serving need not pay
 
     buffer = io.BytesIO()
@@ -49,7 +48,7 @@ def workbook(sheets: Sequence[Sheet]) -> bytes:
             frame.to_excel(writer, sheet_name=sheet.name, index=False, freeze_panes=(1, 0))
             for cell in chain.from_iterable(writer.sheets[sheet.name].iter_rows()):
                 if cell.value == "":
-                    cell.value = None  # pandas writes nothing as an empty text
+                    cell.value = None  # pandas writes None as an empty text
                 elif isinstance(cell.value, str):
                     cell.data_type = "s"  # openpyxl takes the text "#N/A" for an error
     return undated(buffer.getvalue())
@@ -78,22 +77,23 @@ def _value(cell: Cell) -> Cell:
 
 
 def tables_workbook(document: Document) -> bytes:
-    """Return a document as a workbook."""
-    rows = [(document.subtitle, ""), *((document.title, sentence) for sentence in document.lead)]
+    """Return a document as a workbook: a sheet of its sentences, then one for each table."""
+    rows = [(document.subtitle, "")]
+    rows += [(document.title, sentence) for sentence in document.lead]
+    table_sheets: list[Sheet] = []
     for section in document.every_section:
         rows += [(section.title, sentence) for sentence in section.sentences]
-    sheets = [Sheet("report", (document.title, gettext("Text")), rows)]
-    for section in document.every_section:
-        sheets += map(_sheet, section.tables)
-    return workbook(sheets)
+        table_sheets += map(_sheet, section.tables)
+    report = Sheet("report", (document.title, gettext("Text")), rows)
+    return workbook([report, *table_sheets])
 
 
 def _sheet(table: Table) -> Sheet:
-    """The table with one column per value, so that a spreadsheet can reckon with each."""
+    """Return a table with one column per value, so that a spreadsheet can compute with each."""
     columns: list[str] = []
     for column in table.columns:
         columns += [f"{column.heading}: {part}" for part in column.parts] or [column.heading]
-    rows = [[value for cell in row for value in cell.values] for row in table.rows]
+    rows = [list(chain.from_iterable(cell.values for cell in row)) for row in table.rows]
     blank = [""] * (len(columns) - 1)
     notes = [[note, *blank] for note in ("", table.title, *table.notes)]
     return Sheet(table.name[:LONGEST_NAME], columns, [*rows, *notes])

@@ -32,9 +32,9 @@ class Cell(Struct, frozen=True):
     """One cell: what is shown, and the unrounded values in the order of its column's parts.
 
     ``lines`` are the parts of the text where there are several: the value, its interval, n.
-    ``of`` is the whole of which the value is a part, where pages draw how far it has come. A figure
+    ``of`` is the total of which the value is a part, where pages draw how far it has come. A figure
     that is open is its band; ``so_far`` says what it is over the complete questions. ``is_strong``
-    is what a test found.
+    is a significant result, which is printed bold.
     """
 
     text: str
@@ -76,18 +76,19 @@ class Table(Struct, frozen=True):
     @property
     def heading(self) -> int:
         """The place of the column whose cells name their rows: the first one of words."""
-        return next((at for at, column in enumerate(self.columns) if not column.numeric), 0)
+        are_numeric = [column.numeric for column in self.columns]
+        return are_numeric.index(False) if False in are_numeric else 0
 
     @property
     def is_wide(self) -> bool:
-        """Whether its rows stand in blocks on a phone."""
+        """Whether a phone has no room for the columns, and shows each row as a block."""
         return len(self.columns) > 4
 
 
 class Section(Struct, frozen=True):
-    """A part of a report: its name for programs, its heading, sentences, pictures, tables.
+    """A part of a report: its name for programs, its heading, sentences, tables, pictures.
 
-    A sentence alone is a paragraph, several are a list; a part may go without a heading.
+    A single sentence is a paragraph, several are a list; the heading may be empty.
     """
 
     name: str
@@ -98,12 +99,12 @@ class Section(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """A whole report, from its title to its notes.
+    """A report, from its title to its notes.
 
     ``state`` is how far everything is rated, ``answer`` what a page says first, ``figure`` the
-    picture that goes with it, for print, under the name of its file without an ending. Of a report
-    that can be handed in, ``overline`` stands above its title, ``appendix`` after its ``sections``,
-    whose tables are numbered.
+    picture for print and the name of its file without an ending. A report that can be handed in
+    has an ``appendix`` after its ``sections``, whose tables are then numbered, and an ``overline``
+    above its title.
     """
 
     title: str
@@ -117,12 +118,15 @@ class Document(Struct, frozen=True):
 
     @property
     def every_section(self) -> tuple[Section, ...]:
+        """The sections and those of the appendix, in the order in which they are printed."""
         return (*self.sections, *self.appendix)
 
     def number_of(self, table: Table) -> int:
         """Return the number of a table in a report to hand in; 0 for others and in the appendix."""
+        if not self.appendix:
+            return 0
         names = [each.name for section in self.sections for each in section.tables]
-        return names.index(table.name) + 1 if self.appendix and table.name in names else 0
+        return names.index(table.name) + 1 if table.name in names else 0
 
     def caption(self, table: Table) -> str:
         """Return the title of a table, after its number if it has one."""
@@ -130,25 +134,29 @@ class Document(Struct, frozen=True):
         return f"{gettext('Table %(n)s', n=n)}. {table.title}" if n else table.title
 
     def figure_caption(self, picture: Picture) -> str:
-        return (
-            f"{gettext('Figure %(n)s', n=1)}. {picture.title}" if self.appendix else picture.title
-        )
+        """Return the title of the picture, after its number in a report to hand in."""
+        if not self.appendix:
+            return picture.title
+        return f"{gettext('Figure %(n)s', n=1)}. {picture.title}"
 
     @property
     def lead(self) -> tuple[str, ...]:
         """The sentences at the head of a file."""
-        return tuple(filter(None, (self.state and f"{self.state}.", *self.answer)))
+        return (f"{self.state}.", *self.answer) if self.state else self.answer
 
 
 def word(text: str) -> Cell:
+    """Return a cell whose value is its text."""
     return Cell(text, (text,))
 
 
 def word_or_dash(text: str | None) -> Cell:
+    """Return a cell with a text, or with "-" where there is none."""
     return Cell(text or notation.UNDEFINED, (text,))
 
 
 def whole_number(value: int) -> Cell:
+    """Return a cell with a count, its thousands apart."""
     return Cell(notation.number(value), (value,))
 
 
@@ -169,12 +177,13 @@ def table_of(
     columns: Sequence[tuple[str | Column, Callable[[Line], Cell | str | int]]],
     *notes: str,
 ) -> Table:
-    """Return a table with a row for each of `lines`; beside a heading stands what makes its cell.
+    """Return a table with a row for each of `lines`.
 
-    A text and a whole number are cells as they are.
+    Each of `columns` is a heading and the function that makes its cell of a line; a text or a
+    count becomes a cell by itself.
     """
     headings = (Column(each) if isinstance(each, str) else each for each, _ in columns)
-    rows = (tuple(_cell(make(line)) for _, make in columns) for line in lines)
+    rows = (tuple(_cell(make_cell(line)) for _, make_cell in columns) for line in lines)
     return Table(name, title, tuple(headings), tuple(rows), notes)
 
 
@@ -225,17 +234,21 @@ def markdown(document: Document) -> bytes:
             caption = inline(document.figure_caption(picture))
             parts.append(f"![{caption}](data:image/svg+xml;base64,{data})")
         for table in section.tables:
-            header = [inline(column.heading) for column in table.columns]
-            rule = ["---:" if column.numeric else "---" for column in table.columns]
-            rows = ([_marked(cell) for cell in row] for row in table.rows)
-            lines = (f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
-            parts += [f"### {escaped(document.caption(table))}", "\n".join(lines)]
+            parts += [f"### {escaped(document.caption(table))}", markdown_table(table)]
             if table.notes:
                 parts.append("\n>\n".join(f"> {escaped(note)}" for note in table.notes))
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def _marked(cell: Cell) -> str:
+def markdown_table(table: Table) -> str:
+    """Return the headings and rows of a table as Markdown, without title and notes."""
+    header = [inline(column.heading) for column in table.columns]
+    rule = ["---:" if column.numeric else "---" for column in table.columns]
+    rows = ([_markdown_cell(cell) for cell in row] for row in table.rows)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+
+
+def _markdown_cell(cell: Cell) -> str:
     return f"**{inline(cell.text)}**" if cell.is_strong and cell.text else inline(cell.text)
 
 
@@ -256,7 +269,7 @@ def escaped(text: str) -> str:
     >>> escaped("# no heading"), escaped("1. no list")
     ('\\# no heading', '1\\. no list')
     """
-    # The mark after a number, else the mark itself.
+    # Of "1." the dot is escaped, behind the number; of others the mark itself.
     return _BLOCK.sub(lambda m: f"{m[0]}\\" if m[0].isdigit() else f"\\{m[0]}", inline(text))
 
 
@@ -271,7 +284,7 @@ def html(document: Document) -> bytes:
     static = resource("static")
     sources = (static / "frame" / "tokens.css", static / "comparisons" / "report.css")
     style = "".join(source.read_text("utf-8") for source in sources)
-    written = _template().render(
+    page = _template().render(
         document=document,
         language=language(),
         direction=direction(),
@@ -279,7 +292,7 @@ def html(document: Document) -> bytes:
         unbroken=unbroken,
         style=Markup(style),  # noqa: S704 - a file of our own
     )
-    return f"{written}\n".encode()
+    return f"{page}\n".encode()
 
 
 @cache
@@ -294,7 +307,7 @@ def _template() -> Template:
 
 
 def unbroken(text: str) -> str:
-    r"""A text in which no interval, n, K or p is broken between two lines.
+    r"""Return `text` so that no interval, n, K or p in it is broken between two lines.
 
     >>> unbroken("0.76 [0.60; 0.90] n = 25").split(" ")
     ['0.76', '[0.60;\xa00.90]', 'n\xa0=\xa025']

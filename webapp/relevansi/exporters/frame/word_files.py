@@ -16,7 +16,7 @@ from docx.text.paragraph import Paragraph
 
 from relevansi.exporters.frame.canvas import Picture, png_file
 from relevansi.exporters.frame.spreadsheets import undated
-from relevansi.exporters.frame.tables import Document, Table
+from relevansi.exporters.frame.tables import Cell, Document, Table
 from relevansi.i18n import gettext, language
 from relevansi.printable import printable_line
 
@@ -32,21 +32,21 @@ def word_file(document: Document) -> bytes:
     word = docx.Document()
     _set_up(word, document)
     if document.state:
-        word.add_paragraph().add_run(_text(f"{document.state}.")).bold = True
+        word.add_paragraph().add_run(printable_line(f"{document.state}.")).bold = True
     if document.overline:
-        word.add_paragraph(_text(document.overline))
-    word.add_heading(_text(document.title), 1)
-    word.add_paragraph(_text(document.subtitle))
+        word.add_paragraph(printable_line(document.overline))
+    word.add_heading(printable_line(document.title), 1)
+    word.add_paragraph(printable_line(document.subtitle))
     for sentence in document.answer:
-        word.add_paragraph(_text(sentence))
+        word.add_paragraph(printable_line(sentence))
     for section in document.every_section:
-        if section in document.appendix[:1]:
+        if section in document.appendix[:1]:  # the appendix begins on a page of its own
             word.add_paragraph().add_run().add_break(WD_BREAK.PAGE)
         if section.title:
-            word.add_heading(_text(section.title), 2)
+            word.add_heading(printable_line(section.title), 2)
+        style = "List Bullet" if len(section.sentences) > 1 else None
         for sentence in section.sentences:
-            is_alone = len(section.sentences) == 1
-            word.add_paragraph(_text(sentence), None if is_alone else "List Bullet")
+            word.add_paragraph(printable_line(sentence), style)
         if document.figure and section is document.sections[0]:
             _add_picture(word, document, document.figure[1])
         for table in section.tables:
@@ -54,10 +54,6 @@ def word_file(document: Document) -> bytes:
     buffer = BytesIO()
     word.save(buffer)
     return undated(buffer.getvalue())
-
-
-def _text(text: str) -> str:
-    return printable_line(text)
 
 
 def _set_up(word: WordDocument, document: Document) -> None:
@@ -71,6 +67,7 @@ def _set_up(word: WordDocument, document: Document) -> None:
         style.font.name, style.font.size = FONT, Pt(size)
         style.font.color.rgb = RGBColor(0, 0, 0)
         fonts = style.element.get_or_add_rPr().get_or_add_rFonts()
+        # A font of the theme, which the template names, would win over one that is set.
         for kind in ("w:asciiTheme", "w:hAnsiTheme", "w:eastAsiaTheme", "w:cstheme"):
             fonts.attrib.pop(qn(kind), None)
         for kind in ("w:ascii", "w:hAnsi", "w:cs"):
@@ -78,18 +75,18 @@ def _set_up(word: WordDocument, document: Document) -> None:
         style.paragraph_format.space_after = Pt(4)
     styles["Caption"].font.bold = False
     styles["Caption"].paragraph_format.keep_with_next = True
-    spoken = OxmlElement("w:lang")
-    spoken.set(qn("w:val"), {"id": "id-ID", "en": "en-GB"}.get(language(), language()))
-    styles["Normal"].element.get_or_add_rPr().append(spoken)
-    word.core_properties.title = _text(document.title)[:250]
+    language_tag = OxmlElement("w:lang")
+    language_tag.set(qn("w:val"), {"id": "id-ID", "en": "en-GB"}.get(language(), language()))
+    styles["Normal"].element.get_or_add_rPr().append(language_tag)
+    word.core_properties.title = printable_line(document.title)[:250]
     word.core_properties.author = "Relevansi"
     word.core_properties.comments = ""
 
 
 def _add_picture(word: WordDocument, document: Document, picture: Picture) -> None:
-    drawn = word.add_paragraph()
-    drawn.paragraph_format.keep_with_next = True
-    shape = drawn.add_run().add_picture(
+    paragraph = word.add_paragraph()
+    paragraph.paragraph_format.keep_with_next = True
+    shape = paragraph.add_run().add_picture(
         BytesIO(png_file(picture, DOTS)), width=Mm(WIDTH_MM - 2 * MARGIN_MM)
     )
     shape._inline.docPr.set("descr", picture.description)
@@ -108,22 +105,21 @@ def _add_table(word: WordDocument, document: Document, table: Table) -> None:
     header = OxmlElement("w:tblHeader")
     header.set(qn("w:val"), "true")
     grid.rows[0]._tr.get_or_add_trPr().append(header)
-    texts = [[(column.heading, False) for column in table.columns]]
-    texts += [[(cell.text, cell.is_strong) for cell in row] for row in table.rows]
+    headings = tuple(Cell(column.heading, (), is_strong=True) for column in table.columns)
     small = Pt(9 if n else 7.5)
-    for number, line in enumerate(texts):
-        row = grid.rows[0] if not number else grid.add_row()
-        for place, (text, is_strong) in enumerate(line):
+    for number, cells in enumerate((headings, *table.rows)):
+        row = grid.add_row() if number else grid.rows[0]
+        for place, cell in enumerate(cells):
             paragraph = row.cells[place].paragraphs[0]
             paragraph.paragraph_format.space_after = Pt(1)
             if table.columns[place].numeric:
                 paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
-            run = paragraph.add_run(_text(text))
-            run.font.size, run.bold = small, is_strong or not number
+            run = paragraph.add_run(printable_line(cell.text))
+            run.font.size, run.bold = small, cell.is_strong
     if table.rows:
         _set_borders(grid.rows[-1], bottom=12)
     for note in table.notes:
-        word.add_paragraph().add_run(_text(note)).font.size = Pt(7.5)
+        word.add_paragraph().add_run(printable_line(note)).font.size = Pt(7.5)
     word.add_paragraph().paragraph_format.space_after = Pt(0)
 
 
@@ -139,7 +135,7 @@ def _add_caption(paragraph: Paragraph, label: str, n: int, title: str) -> None:
         field.append(number._r)
         paragraph._p.append(field)
         paragraph.add_run(". ").bold = True
-    paragraph.add_run(_text(title))
+    paragraph.add_run(printable_line(title))
 
 
 def _set_borders(row: _Row, **sides: int) -> None:

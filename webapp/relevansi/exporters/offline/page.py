@@ -23,8 +23,8 @@ from relevansi.config import resource
 from relevansi.exporters.exports.metrics_tables import unsampled_sentence
 from relevansi.exporters.frame.csv_cells import cell_text
 from relevansi.exporters.frame.json_files import fields
-from relevansi.exporters.frame.scripts import as_one
-from relevansi.i18n import LANGUAGES, direction, gettext, language, own_name, speaking
+from relevansi.exporters.frame.scripts import bundled
+from relevansi.i18n import LANGUAGES, direction, gettext, language, language_name, speaking
 from relevansi.kinds.property import CardParticulars
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.queries import EXPLANATIONS
@@ -173,7 +173,7 @@ def page(environment: Environment, run: OfflineRun) -> bytes:
 
 
 def bundle(scripts: Mapping[str, str] = SCRIPTS) -> str:
-    return as_one({name: _static(file) for name, file in scripts.items()})
+    return bundled({name: _static(file) for name, file in scripts.items()})
 
 
 def _static(name: str) -> str:
@@ -212,7 +212,7 @@ def _body(environment: Environment, run: OfflineRun, code: str) -> str:
             reasons={str(key): gettext(text) for key, text in EXPLANATIONS.items()},
             unasked=unsampled_sentence(run.unasked),
             language=language(),
-            languages={each: own_name(each) for each in LANGUAGES},
+            languages={each: language_name(each) for each in LANGUAGES},
         )
         way = direction()
     inside = re.sub(r"\n\s+", "\n", html)

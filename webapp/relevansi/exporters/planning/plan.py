@@ -278,7 +278,7 @@ def curve(plan: RatingPlan) -> Markup:
     for number in range(round(top / step) + 1):
         tick = y(number * step)
         kind = "g" if number else "zero"
-        label = notation.scale(round(number * step, 6), unit)
+        label = notation.axis_number(round(number * step, 6), unit)
         parts.append(f'<line class="{kind}" x1="0" x2="100%" y1="{tick:.1f}" y2="{tick:.1f}"/>')
         parts.append(f'<text x="-8" y="{tick + 4:.1f}" text-anchor="end">{label}</text>')
     for n in TICKS:

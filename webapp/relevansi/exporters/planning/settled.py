@@ -15,7 +15,12 @@ from relevansi.metrics.planning.settled import PART, SettledOrder, SettledOrders
 
 
 def section(orders: SettledOrders) -> Section:
+    """Return which orders are settled, and how many cards can still change the others."""
     names = orders.names
+
+    def open_questions(order: SettledOrder) -> Cell:
+        return word_or_dash(notation.listed(order.open_questions, words.MOST_POSITIONS))
+
     table = table_of(
         "settled",
         gettext("Which order is settled"),
@@ -26,10 +31,7 @@ def section(orders: SettledOrders) -> Section:
             (gettext("Order"), lambda order: _state(orders, order)),
             (numbers(gettext("The difference can become"), "min", "max"), _bounds),
             (numbers(gettext("Cards that can change it")), lambda order: order.open_cards),
-            (
-                gettext("In questions"),
-                lambda order: word_or_dash(notation.listed(order.open_questions, words.MOST_NAMED)),
-            ),
+            (gettext("In questions"), open_questions),
         ),
         gettext(
             "Settled: whatever the open cards turn out to be, relevant or not relevant and "
@@ -61,7 +63,7 @@ def _sentences(orders: SettledOrders) -> Iterator[str]:
             "The rest depends on %(cards)s in %(n)s questions: %(places)s.",
             len(orders.open_questions),
             cards=ngettext("%(n)s card", "%(n)s cards", orders.open_cards),
-            places=notation.listed(orders.open_questions, words.MOST_NAMED),
+            places=notation.listed(orders.open_questions, words.MOST_POSITIONS),
         )
     yield gettext(
         "Judged so far: %(n)s of %(of)s distinct cards and empty lists.",

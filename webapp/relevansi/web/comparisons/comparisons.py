@@ -269,9 +269,9 @@ def _page_values(report: ComparisonReport | None, address: Address) -> dict[str,
         return {"report": None, "address": address, "phase": None}
     comparison = report.comparison
     is_open = answers.is_open(report)
-    lacks = [*words.unsaid(report), *words.unasked(comparison)]
+    lacks = [*words.limits_of_files(report), *words.unasked(comparison)]
     for contender in comparison.contenders:
-        lacks += words.lacks(contender)
+        lacks += words.missing_parts(contender)
     return {
         "report": report,
         "address": address,

@@ -20,8 +20,8 @@ from werkzeug.security import safe_join
 
 from relevansi import labels, notation
 from relevansi.db import outages
-from relevansi.exporters.frame.scripts import as_one, imported
-from relevansi.i18n import LANGUAGES, direction, language, own_name, speaking
+from relevansi.exporters.frame.scripts import bundled, imported
+from relevansi.i18n import LANGUAGES, direction, language, language_name, speaking
 from relevansi.web import features
 from relevansi.web.features import MenuEntry
 from relevansi.web.frame import access
@@ -65,7 +65,7 @@ def joined_text(name: str) -> str:
         return _FONT.sub(
             lambda font: f"url({static_address(font[1])})", "\n".join(sources.values())
         )
-    return as_one({posixpath.basename(file): source for file, source in sources.items()})
+    return bundled({posixpath.basename(file): source for file, source in sources.items()})
 
 
 def _add(file: str, sources: dict[str, str]) -> None:
@@ -127,7 +127,7 @@ def site() -> SimpleNamespace:
         is_of_house=bool(current_app.config["AUTH_HEADER"]),
         language=language(),
         direction=direction(),
-        languages={code: own_name(code) for code in LANGUAGES},
+        languages={code: language_name(code) for code in LANGUAGES},
         database=access.database().description,
         version=_version(),
         guest=guest,

@@ -75,7 +75,9 @@ def of_runs(
         judged = judged_runs(session, study, of_set, rule, headline_of(study))
         for judged_run, of_run in zip(judged, estimates(judged, names), strict=True):
             drawn[judged_run.run] = {
-                name: charts.of(of_run[name].figure, of_run[name].interval, marks[judged_run.run])
+                name: charts.drawn(
+                    of_run[name].figure, of_run[name].interval, marks[judged_run.run]
+                )
                 for name in names
             }
     return drawn
