@@ -187,7 +187,7 @@ def grade_blind(
         at = now + next(clicks) * PACE
         if item.question_id not in tasks_of:
             unit = Unit(item.question_id, None)
-            tasks_of[item.question_id] = pool.give(session, rater, unit, POOL, at).id
+            tasks_of[item.question_id] = pool.make_task(session, rater, unit, POOL, at).id
         given[item.id] = grades[str(question), (item.card or {})["doc_id"]]
         target = Target("verdict", item.id, None, tasks_of[item.question_id])
         click = Click(f"{rater.name}-{item.id}", at)
@@ -228,7 +228,7 @@ def rate(
 
     @cache
     def task(unit: Unit) -> str:
-        return pool.give(session, rater, unit, POOL, now).id
+        return pool.make_task(session, rater, unit, POOL, now).id
 
     for rating in ratings:
         query = queries[rating.run_id, rating.query_id]
@@ -263,7 +263,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
         for lines in particulars.question_notes(session, study)
         for question, _ in lines
     }
-    particulars.put_notes(session, study, typed, now)
+    particulars.set_notes(session, study, typed, now)
     run_ids = {
         run.search_method or "": run.id
         for run in session.scalars(select(Run).where(Run.study_id == study.id))

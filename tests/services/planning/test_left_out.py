@@ -174,7 +174,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
 ) -> None:
     assert run_id
     set_study(session, study, blind=True)
-    given = tasks.ahead(session, rater, NOW, 4)
+    given = tasks.prefetch(session, rater, NOW, 4)
     (whole,) = samples.question_sets(session, study)
     first = given[0].question.position
     seed = next(seed for seed in range(1000) if sampled(whole.questions, seed).isdisjoint({first}))

@@ -223,7 +223,7 @@ def test_gold_constraints_begin_a_search_on_no_blind_page_unless_the_owner_allow
     take_gold(session, rater, constraints={"price": {"max": 700_000_000}})
     place = lookups.of_answer(session, rater, run.id, 1)
     ani = raters.add(session, study, "Ani", NOW)
-    task = pool.give(session, ani, pool.Unit(place.question.id, None), pool.POOL, NOW)
+    task = pool.make_task(session, ani, pool.Unit(place.question.id, None), pool.POOL, NOW)
     blind_place = lookups.of_task(session, ani, task.id)
 
     def highest() -> list[int | None]:
@@ -288,7 +288,7 @@ def test_a_pin_in_a_repeat_sets_the_outcome_of_the_repeat_alone(
     Robot(session, ani).rate_all()
     workload = workloads.of_rater(session, ani)
     empty = next(unit for unit, of_unit in workload.units.items() if of_unit.lists)
-    task = workloads._give(session, ani, empty, NOW)
+    task = workloads._make_repeat(session, ani, empty, NOW)
     place = lookups.of_task(session, ani, task.id)
     lookups.pin(session, ani, place, listed(session, "a"), click("p", minute=60))
     shown = pages.blind_page(session, ani, task.id)
@@ -319,7 +319,7 @@ def test_a_deleted_rater_takes_searches_and_evidence_along(session: Session, stu
 def test_more_searches_than_a_minute_has_room_for_are_refused(
     session: Session, rater: Rater, place: Place
 ) -> None:
-    for number in range(lookups.MOST_A_MINUTE):
+    for number in range(lookups.SEARCHES_A_MINUTE):
         lookups.search(session, rater, place, f"{number} x", Filters(), NOW)
     with pytest.raises(TooManySearches):
         lookups.search(session, rater, place, "one more", Filters(), NOW)

@@ -31,7 +31,7 @@ def test_what_only_the_record_knows_stands_apart(session: Session, study: Study)
 def test_the_json_of_a_run_holds_all_of_it_the_record_apart(session: Session, study: Study) -> None:
     run_id = stored(session, study)
     (question,) = session.scalars(select(Question)).all()
-    particulars.put_notes(session, study, {question.id: "Cemara Asri counts."}, NOW)
+    particulars.set_notes(session, study, {question.id: "Cemara Asri counts."}, NOW)
     assert not study.show_record
 
     assert exported(session, study, run_id)
@@ -86,10 +86,10 @@ def test_raters_read_the_owner_s_logged_note(session: Session, study: Study, rat
 
     assert read() == {""}
 
-    particulars.put_notes(session, study, {question.id: " Mine "}, NOW)
+    particulars.set_notes(session, study, {question.id: " Mine "}, NOW)
     assert read() == {"Mine"}
 
-    particulars.put_notes(session, study, {question.id: ""}, NOW)
+    particulars.set_notes(session, study, {question.id: ""}, NOW)
     assert read() == {""}
     assert question.note is None
     said = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")

@@ -102,7 +102,7 @@ def test_the_share_kept_is_the_share_read_anew(
             doings[step]()
         robot = draw.choice(robots)
         rate_something(session, robot, draw)
-        if draw.random() < 0.3 and (given := tasks.given_to(session, robot.rater)):
+        if draw.random() < 0.3 and (given := tasks.ids_of_rater(session, robot.rater)):
             tasks.put_off(session, robot.rater, draw.choice(given), robot.click().received_at)
         if draw.random() < 0.3:
             tasks.undo(session, robot.rater, robot.click())
@@ -163,7 +163,7 @@ def some_run(draw: Random) -> list[ReadQuery]:
 
 def rate_something(session: Session, robot: Robot, draw: Random) -> None:
     task = tasks.next_task(session, robot.rater, robot.click().received_at)
-    given = tasks.given_to(session, robot.rater)
+    given = tasks.ids_of_rater(session, robot.rater)
     if not given:
         return
     task_id = draw.choice(given) if task is None or draw.random() < 0.2 else task.id

@@ -63,7 +63,7 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
     }
     for remaining, answer in zip((4, 3, 2, 1), page.answers, strict=True):
         assert not tasks.is_done(session, rater, task.id)
-        assert tasks.ahead(session, rater, NOW, 1) == [task]
+        assert tasks.prefetch(session, rater, NOW, 1) == [task]
         result = workloads.progress(session, rater)
         assert result == Progress(0, 1, 1, open_judgments=0, unrated=remaining, open_questions=1)
         tasks.rate(session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key))
@@ -121,7 +121,7 @@ def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater:
     assert sorted(shown) == ["Question 2", "Question 3"]
     process = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
     assert workloads.progress(session, rater) == process
-    assert len(tasks.given_to(session, rater)) == 3
+    assert len(tasks.ids_of_rater(session, rater)) == 3
 
 
 def test_each_rater_has_a_lasting_order(session: Session, study: Study, rater: Rater) -> None:
@@ -150,12 +150,12 @@ def test_the_next_questions_are_given_ahead(session: Session, study: Study, rate
     """At most three open at once, in the order of giving, the same when asked for again."""
     set_study(session, study, repeat_percent=0)
     first = tasks.next_task(session, rater, NOW)
-    ahead = tasks.ahead(session, rater, NOW, 3)
+    ahead = tasks.prefetch(session, rater, NOW, 3)
 
     assert ahead[0] is first
     assert len(ahead) == 3
-    assert tasks.ahead(session, rater, NOW, 3) == ahead
-    assert tasks.given_to(session, rater) == [task.id for task in ahead]
+    assert tasks.prefetch(session, rater, NOW, 3) == ahead
+    assert tasks.ids_of_rater(session, rater) == [task.id for task in ahead]
 
 
 @pytest.mark.usefixtures("runs")
@@ -163,7 +163,7 @@ def test_nothing_of_others_is_taken_ahead(session: Session, study: Study, rater:
     set_study(session, study, overlap=1, repeat_percent=0)
     first = tasks.next_task(session, rater, NOW)
 
-    assert tasks.ahead(session, rater, NOW, 3) == [first]
+    assert tasks.prefetch(session, rater, NOW, 3) == [first]
 
 
 def test_others_ratings_close_no_task(
@@ -481,12 +481,12 @@ def test_an_opened_wording_is_counted(session: Session, study: Study, rater: Rat
 
 
 def _page_of(session: Session, rater: Rater) -> BlindPage:
-    known = tasks.given_to(session, rater)
+    known = tasks.ids_of_rater(session, rater)
     return pages.blind_page(session, rater, known[0]) if known else rated(session, rater)
 
 
 def rated_id(session: Session, rater: Rater) -> str:
-    return tasks.given_to(session, rater)[0]
+    return tasks.ids_of_rater(session, rater)[0]
 
 
 def test_an_earlier_answer_is_in_one_style(session: Session, study: Study, rater: Rater) -> None:

@@ -105,7 +105,7 @@ def test_notes_on_a_question_are_those_of_each_of_its_lists(
         with web_database.writing() as session:
             task = session.get_one(Task, address.removeprefix("/rate/"))
             unit = Unit(task.question_id, task.run_id)
-            address = f"/rate/{workloads._give(session, task.rater, unit, NOW).id}"
+            address = f"/rate/{workloads._make_repeat(session, task.rater, unit, NOW).id}"
             session.commit()
         judge_all(client, address)
     task_id = address.removeprefix("/rate/")

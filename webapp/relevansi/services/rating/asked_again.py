@@ -1,7 +1,7 @@
 """Questions asked again blind, because their raters judged them on pages that named the method.
 
-A rater's ordinary task then shows what was given openly as not yet given. It counts until it is
-given anew, which makes it blind.
+A rater's ordinary task then shows verdicts and grades that were given openly as not yet given. They
+count until they are given once more, in the task and so blind (docs/decisions/0038).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class OpenWork(Struct, frozen=True):
 
 @cache
 def hides(row: Judged) -> ColumnElement[bool]:
-    """Return the condition on (``Task``, `row`) that the task shows it as not yet given."""
+    """Return the condition on (``Task``, `row`) that the task shows `row` as not yet given."""
     openly = exists().where(made_by(row), ON_RUN, Event.received_at <= Task.asked_again_at)
     return and_(Task.asked_again_at.is_not(None), openly.correlate(Task, row))
 
@@ -67,22 +67,25 @@ def count_open(
     session: Session, rater: Rater, question: int | None = None
 ) -> dict[Unit, tuple[int, int, int]]:
     """Return how many verdicts and grades the rater has still to give again, by unit."""
-    mine = [Rater.id == rater.id, Event.received_at <= Task.asked_again_at]
+    of_rater = [Rater.id == rater.id, Event.received_at <= Task.asked_again_at]
     if question is not None:
-        mine.append(Task.question_id == question)
-    return {unit: counts for (_, unit), counts in _openly(session, rater.study, *mine).items()}
+        of_rater.append(Task.question_id == question)
+    return {unit: counts for (_, unit), counts in _openly(session, rater.study, *of_rater).items()}
 
 
 def askable(session: Session, study: Study) -> OpenWork:
+    """Return the work that can be asked again, none in a study that is not blind."""
     return _work(_askable(session, study)) if studies.is_blind(session, study) else OpenWork()
 
 
 def waiting(session: Session, study: Study) -> OpenWork:
+    """Return the work that was asked again and not given since."""
     return _work(_openly(session, study, Event.received_at <= Task.asked_again_at))
 
 
 def ask(session: Session, study: Study, now: datetime) -> OpenWork:
     """Ask again, blind, what raters gave openly; logged. Raises ``NothingToAskAgain``."""
+    # In the queue of raters who are given questions: none of them gets a second task of a unit.
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
     work_by_unit = _askable(session, study) if studies.is_blind(session, study) else {}
     if not work_by_unit:
@@ -91,7 +94,7 @@ def ask(session: Session, study: Study, now: datetime) -> OpenWork:
     for place, (rater_id, unit) in enumerate(work_by_unit):
         given_at = now + timedelta(microseconds=place)
         task = session.scalar(select(Task).where(_is_first(rater_id, *unit)))
-        task = task or pool.give(session, raters[rater_id], unit, POOL, given_at)
+        task = task or pool.make_task(session, raters[rater_id], unit, POOL, given_at)
         task.asked_again_at, task.postponed_at = now, None
     work = _work(work_by_unit)
     summary = f"{work.verdicts} verdicts, {work.grades} grades, {work.raters} raters"
@@ -111,7 +114,7 @@ def _is_first(rater_id: Any, question_id: Any, run_id: Any) -> ColumnElement[boo
 
 
 _Open = dict[tuple[int, Unit], tuple[int, int, int]]
-"""The numbers of verdicts and grades given openly, and of empty lists, by rater and unit."""
+"""By rater and unit the numbers of verdicts, of grades, and of empty lists among the verdicts."""
 
 
 def _askable(session: Session, study: Study) -> _Open:

@@ -33,7 +33,7 @@ from relevansi.services.catalogue.search import Matches
 from relevansi.services.gold import gold
 from relevansi.services.judging import events
 from relevansi.services.judging.changes import revise
-from relevansi.services.judging.events import REPEAT_FIELDS, Target, UnknownQuery
+from relevansi.services.judging.events import EVIDENCE, REPEAT_FIELDS, Target, UnknownQuery
 from relevansi.services.judging.judged_items import Pool
 from relevansi.services.rating import tasks
 from relevansi.services.rating.pool import REPEAT
@@ -44,12 +44,12 @@ LONGEST_WORDS = catalogue.LONGEST_WORDS
 LAST_START = 1_000
 """From further down nothing is shown: whoever has not seen it by then searches more narrowly."""
 TYPING = timedelta(seconds=30)
-"""So long after its beginning a search may become another by a few letters."""
 FEW_LETTERS = 8
+"""A search that differs from the last one by so few letters, so soon, is the same, being typed."""
 MOST_TRIES = 8
-"""Words of a question, and of its place, that are looked for before its search opens."""
-MOST_A_MINUTE = 60
-"""Searches of one rater, beside those that become others while they are typed."""
+"""Words of a question, and of its place, that are tried before its search opens."""
+SEARCHES_A_MINUTE = 60
+"""The most new searches of one rater; letters that are typed make no new one."""
 
 
 class LookupOff(Refused):
@@ -83,21 +83,21 @@ class Place(NamedTuple):
     is_repeat: bool = False
 
     def target(self, field: str, item_id: int) -> Target:
-        again = self.is_repeat and field != "evidence"
-        return Target(
-            REPEAT_FIELDS[field] if again else field, item_id, self.query_key, self.task_id
-        )
+        """Return the target of a verdict or of evidence on an item, given at this place."""
+        in_repeat = self.is_repeat and field != EVIDENCE
+        name = REPEAT_FIELDS[field] if in_repeat else field
+        return Target(name, item_id, self.query_key, self.task_id)
 
 
 def of_answer(
     session: Session, rater: Rater, run_id: str, query_id: int, *, is_allowed: bool | None = None
 ) -> Place:
-    """Return the place of a run's answer; raises ``LookupOff`` where nothing is looked up.
+    """Return the place of a run's answer; raises ``UnknownQuery`` and ``LookupOff``.
 
-    `is_allowed` is stated of participants of phase 3, whose questions are a study of their own.
+    `is_allowed` decides for participants of phase 3: their study has no setting of its own.
     """
-    of_study = Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id
-    query = session.scalar(select(Query).join(Run).where(*of_study))
+    in_run = Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id
+    query = session.scalar(select(Query).join(Run).where(*in_run))
     if query is None:
         raise UnknownQuery(run_id, query_id)
     is_empty = query.state == QueryState.EMPTY
@@ -114,8 +114,7 @@ def of_answer(
 def of_task(session: Session, rater: Rater, task_id: str) -> Place:
     """Return the place of a blind task; raises ``UnknownTask`` and ``LookupOff``."""
     task = tasks.find(session, rater, task_id)
-    read = tasks.asked_things(session, task)
-    emptiness_id = next((item.id for item in read if item.item_id is None), None)
+    emptiness_id = tasks.emptiness_of(tasks.items_of(session, task))
     if emptiness_id is None and not rater.study.looks_up:
         raise LookupOff
     is_repeat = task.kind == REPEAT
@@ -151,42 +150,43 @@ def search(
     *,
     start: int = 0,
 ) -> LookupPage:
-    """Search the catalogue for a rater and store the search; a further page of it is no other.
+    """Return a page of the catalogue that fits, and store the search, further pages not again.
 
     Letters typed one after the other are one search, of the time when it began. Raises
-    ``LongSearch``.
+    ``LongSearch`` and ``TooManySearches``.
     """
     start = min(start, LAST_START)
-    matches = _search(session, rater, words, filters, start)
+    matches = _matches(session, rater, words, filters, start)
     if start == 0:
         _store(session, rater, place, words, filters, matches.count, now)
     return LookupPage(words, filters, start, matches)
 
 
 def opening_page(session: Session, rater: Rater, place: Place) -> LookupPage:
-    """Return what the search field opens with, which is no search of the rater's.
+    """Return the page that the search opens with; it is not stored as a search of the rater.
 
     It is their latest search of the question, else what the question itself says: filters, those of
     the gold question before its own where the owner shows these, and the first of its other content
     words, without the last ones where nothing has them all. A word that nothing in the catalogue
-    has ("find me") is left out, of a place it is told.
+    has ("find me") is left out; ``absent`` says which words of a place are.
     """
     last = _latest(session, rater, place)
     if last is not None:
-        words, filters, absent = last.words, Filters(**last.filters), ""
-    else:
-        text = place.question.text
-        is_of_listings = rater.study.kind == Card.kind
-        filters, words = of_question(text) if is_of_listings else (Filters(), content_words(text))
-        near, absent = _in_catalogue(session, rater, filters.place or "")
-        filters = replace(filters, place=near or None)
-        constraints = _constraints(session, rater, place)
-        filters = replace(filters, **{n: getattr(constraints, n) for n in constraints.names()})
-        words, _ = _in_catalogue(session, rater, words)
-    matches = _search(session, rater, words, filters, 0)
-    while last is None and not matches.count and words:
+        filters = Filters(**last.filters)
+        matches = _matches(session, rater, last.words, filters, 0)
+        return LookupPage(last.words, filters, 0, matches)
+    text = place.question.text
+    is_of_listings = rater.study.kind == Card.kind
+    filters, words = of_question(text) if is_of_listings else (Filters(), content_words(text))
+    near, absent = _in_catalogue(session, rater, filters.place or "")
+    filters = replace(filters, place=near or None)
+    constraints = _constraints(session, rater, place)
+    filters = replace(filters, **{n: getattr(constraints, n) for n in constraints.names()})
+    words, _ = _in_catalogue(session, rater, words)
+    matches = _matches(session, rater, words, filters, 0)
+    while not matches.count and words:
         words = words.rpartition(" ")[0]
-        matches = _search(session, rater, words, filters, 0)
+        matches = _matches(session, rater, words, filters, 0)
     return LookupPage(words, filters, 0, matches, absent)
 
 
@@ -198,14 +198,14 @@ def _in_catalogue(session: Session, rater: Rater, words: str) -> tuple[str, str]
     return present, " ".join(word for word in tried if not counts[word])
 
 
-def _search(session: Session, rater: Rater, words: str, filters: Filters, start: int) -> Matches:
+def _matches(session: Session, rater: Rater, words: str, filters: Filters, start: int) -> Matches:
     return catalogue.search(session, rater.study, words, filters, start=start, most=PAGE_SIZE)
 
 
 def _latest(session: Session, rater: Rater, place: Place) -> Search | None:
     of_place = Search.rater_id == rater.id, Search.question_id == place.question.id
     searches = select(Search).where(*of_place)
-    if place.task_id is not None:  # an earlier task's search would tell that it is asked again
+    if place.task_id is not None:  # an earlier task's search would reveal that this is a repeat
         searches = searches.where(Search.task_id == place.task_id)
     return session.scalar(searches.order_by(Search.id.desc()).limit(1))
 
@@ -230,7 +230,7 @@ def _store(
             last.words, last.item_count = words, item_count
             return
     recent = Search.rater_id == rater.id, Search.at > now - timedelta(minutes=1)
-    if (session.scalar(select(func.count()).where(*recent)) or 0) >= MOST_A_MINUTE:
+    if (session.scalar(select(func.count()).where(*recent)) or 0) >= SEARCHES_A_MINUTE:
         raise TooManySearches
     session.add(
         Search(
@@ -271,7 +271,7 @@ class Evidence(NamedTuple):
 def evidence(session: Session, rater: Rater, place: Place) -> list[Evidence]:
     """Return the rater's evidence at a place, the first pinned first.
 
-    In a question asked again it is what was pinned this time.
+    In a repeat it is what was pinned in it.
     """
     statement = (
         select(JudgedItem.id, JudgedItem.card, CatalogueItem.id)
@@ -285,7 +285,7 @@ def evidence(session: Session, rater: Rater, place: Place) -> list[Evidence]:
         .order_by(Judgment.changed_at, JudgedItem.id)
     )
     if place.is_repeat:
-        in_task = Event.task_id == place.task_id, Event.field == "evidence"
+        in_task = Event.task_id == place.task_id, Event.field == EVIDENCE
         statement = statement.where(exists().where(Event.judged_item_id == JudgedItem.id, *in_task))
     rows = tables(session).execute(statement)
     return [Evidence(key, from_row(card), listing) for key, card, listing in rows]
@@ -300,22 +300,24 @@ def pin(session: Session, rater: Rater, place: Place, catalogue_id: int, click: 
     Raises ``NoCatalogueItem`` and ``EventIdTaken``.
     """
     events.lock(session, rater)
+    # Two raters who pin one item at once share one judged item of it.
     session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
     match = catalogue.find(session, catalogue_id)
     pool = Pool(session, [place.question.id])
     item = pool.place(place.question.id, place.run_id, match.card, match.identity)
     pool.store()
-    target = place.target("evidence", item.id)
-    same = Event.rater_id == rater.id, Event.event_id == click.event_id, Event.field == "evidence"
+    target = place.target(EVIDENCE, item.id)
+    same = Event.rater_id == rater.id, Event.event_id == click.event_id, Event.field == EVIDENCE
     is_repeated = session.scalar(select(Event.id).where(*same)) is not None
     events.record(session, rater, target, "1", click)
     if is_repeated:
         return
     verdict = _verdict_target(session, place, item.id)
     scale = Scale.stored(rater.study.scale)
+    grade = str(scale.relevant_from)
     in_force = events.current(session, rater, verdict)
-    is_relevant = in_force is not None and in_force.new in scale.relevant
-    grade = in_force.new if in_force and is_relevant else str(scale.relevant_from)
+    if in_force is not None and in_force.new in scale.relevant:
+        grade = in_force.new
     events.record(session, rater, verdict, grade, click)
     targets = [verdict]
     if place.emptiness_id is not None:
@@ -336,7 +338,7 @@ def unpin(session: Session, rater: Rater, place: Place, item_id: int, click: Cli
     Raises ``NotPinned``.
     """
     events.lock(session, rater)
-    target = place.target("evidence", item_id)
+    target = place.target(EVIDENCE, item_id)
     last = events.current(session, rater, target)
     if last is None or session.get_one(JudgedItem, item_id).question_id != place.question.id:
         raise NotPinned(item_id)
@@ -345,6 +347,7 @@ def unpin(session: Session, rater: Rater, place: Place, item_id: int, click: Cli
     events.record(session, rater, target, None, click)
     verdict = _verdict_target(session, place, item_id)
     in_force = events.current(session, rater, verdict)
+    # A pin and its verdict are events of one id: another id is a verdict given since.
     if in_force is not None and in_force.event_id == last.event_id:
         before = select(Event.old).where(Event.id == in_force.id)
         events.record(session, rater, verdict, session.scalar(before), click)
@@ -354,7 +357,10 @@ def unpin(session: Session, rater: Rater, place: Place, item_id: int, click: Cli
 
 
 def judged_item(session: Session, place: Place, catalogue_id: int) -> int:
-    """Return the judged item of the question that has the identity of an item of the catalogue."""
+    """Return the judged item of the question that has the identity of an item of the catalogue.
+
+    Of several versions the evidence comes first. Raises ``NotPinned`` where there is none.
+    """
     versions = (
         select(JudgedItem.id)
         .join(StoredItem, StoredItem.id == JudgedItem.item_id)
@@ -371,7 +377,10 @@ def judged_item(session: Session, place: Place, catalogue_id: int) -> int:
 
 
 def _verdict_target(session: Session, place: Place, item_id: int) -> Target:
-    """Return the target of the verdict: in a repeat only its own cards are judged again."""
+    """Return the target of a verdict on an item that is pinned or unpinned.
+
+    In a repeat only its own cards are judged again; a verdict on any other item is the first one.
+    """
     if place.is_repeat:
         in_task = Repeat.task_id == place.task_id, Repeat.judged_item_id == item_id
         if session.scalar(select(Repeat.task_id).where(*in_task)) is None:

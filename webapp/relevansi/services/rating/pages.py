@@ -1,7 +1,7 @@
 """The content of the rating pages for one rater: one query of a run, or one blind task.
 
 Methods write their lists in different ways, so a blind answer is shown as its cards and what of its
-text is no list; as written it is kept back until its rater opens it, which is recorded.
+text is no list. As it was written it is shown once its rater opens it, which is recorded.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ from relevansi.services.study.question_sets import is_answer_put_to_raters, is_p
 
 
 class EarlierTurn(Struct, frozen=True):
+    """One question and its answer before a follow-up, in the same conversation."""
+
     question: str
     response: str
 
@@ -107,6 +109,7 @@ class EarlierVerdict(Struct, frozen=True):
 def earlier_verdicts(
     session: Session, rater: Rater, items: Sequence[ItemRow]
 ) -> dict[int, EarlierVerdict]:
+    """Map each of `items` to the rater's latest verdict on another version of it, if any."""
     questions, item_ids = {item.question_id for item in items}, {item.item_id for item in items}
     values = {"rater_id": rater.id, "questions": [*questions], "items": [*item_ids]}
     rows = tables(session).execute(_other_versions(), values)
@@ -154,7 +157,7 @@ _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=S
 class JudgedCard(Struct, frozen=True):
     """One card with the rater's verdict on it, of the study's scale; ``listing`` names its item.
 
-    ``key`` names it in clicks. ``repeats`` are the other ranks that show the same thing.
+    ``key`` names it in clicks. ``repeats`` are the other ranks that show the same item.
     ``reason`` says why it is not relevant, and counts only beside such a verdict.
     """
 
@@ -198,18 +201,19 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
     is_blind: ClassVar[bool] = False
 
-    def sharing(self, clicked: JudgedCard | None) -> tuple[JudgedCard, ...]:
-        """Return the cards that show each other's verdicts, and the clicked one once cleared."""
+    def cards_to_refresh(self, clicked: JudgedCard | None) -> tuple[JudgedCard, ...]:
+        """Return the cards whose listing is shown several times, and the clicked one if cleared."""
         times = Counter(card.listing for card in self.cards)
         cleared = clicked.key if clicked is not None and clicked.relevance is None else None
         return tuple(card for card in self.cards if times[card.listing] > 1 or card.key == cleared)
 
     def card(self, key: str | None) -> JudgedCard | None:
+        """Return the card of that key, ``None`` where there is none."""
         return next((card for card in self.cards if card.key == key), None)
 
 
 class ClickedQuestion(Struct, frozen=True):
-    """What a click on a card moves of its question: three numbers, and the suggested quality."""
+    """The parts of a question that a click on its card moves, and no other column of it."""
 
     name: str
     state: QueryState
@@ -286,7 +290,7 @@ def rating_page(
     if row is None:
         raise UnknownQuery(run_id, query_id)
     summary = stored_summaries.summary(row)
-    standings = stored_summaries.by_category(session, rater.id, run_id)
+    progress = stored_summaries.by_category(session, rater.id, run_id)
     suggests = row.suggest_quality is not False
     return RatingPage(
         **{name: row._mapping[name] for name in OPEN_PAGE_COLUMNS},
@@ -305,10 +309,13 @@ def rating_page(
         suggested_quality=suggested(row, row.cannot_tell) if suggests else None,
         notes=row.notes or "",
         summary=summary,
-        run_progress=RunProgress.together(standings.values()),
+        run_progress=RunProgress.together(progress.values()),
         place=Navigation(
-            row.position if row.is_asked else None,
-            *(row.of, row.previous, row.next, row.next_open),
+            position=row.position if row.is_asked else None,
+            of=row.of,
+            previous=row.previous,
+            next=row.next,
+            next_open=row.next_open,
         ),
     )
 
@@ -346,7 +353,7 @@ OPEN_PAGE_COLUMNS = (
     *(*SHARED_COLUMNS, "run_id", "search_method", "llm", "query_id", "asked_at"),
     *("response", "error", "claimed_count", "allow_bulk", "pool_depth"),
 )
-"""The columns that are fields of either page, and of the page of a run's question."""
+"""The columns that are fields of both pages, and those of the page of a run's question."""
 
 
 @cache
@@ -499,7 +506,7 @@ def _categories(session: Session, run_id: str) -> tuple[str, ...]:
 
 
 ALL_FIGURES = "all"
-_WHOLE = re.compile(r"\.0(?=m²)")
+_ZERO_DECIMAL = re.compile(r"\.0(?=m²)")
 
 
 class TaskStage(StrEnum):
@@ -518,7 +525,7 @@ class AnswerLine(NamedTuple):
 
 
 class BlindAnswer(Struct, frozen=True):
-    """One whole answer to rate 0-5: its cards between the prose before and after them.
+    """One answer to rate from 0 to 5: its cards between the prose before and after them.
 
     ``response`` is the answer as written: ``None`` until opened, empty where it shows nothing more.
     """
@@ -576,8 +583,9 @@ class BlindPage(QuestionPage, frozen=True, kw_only=True):
 def blind_page(
     session: Session, rater: Rater, task_id: str, query_filter: QueryFilter = EVERYTHING
 ) -> BlindPage:
+    """Return the page of one task; raises ``UnknownTask``."""
     task = tasks.read(session, rater, task_id)
-    items = tasks.asked_things(session, task)
+    items = tasks.items_of(session, task)
     scale = Scale.stored(task.scale)
     verdicts_of_cards = [item.verdict for item in items if item.item_id is not None]
     is_judged = None not in verdicts_of_cards
@@ -604,8 +612,11 @@ def blind_page(
         stage = TaskStage.ANSWERS
     workload = workloads.of_rater(session, rater)
     progress = workloads.progress_in(session, rater, workload)
-    mine = {*(each.unit for each in workload.tasks), *workload.free}
-    own_units = [unit for unit in workload.units if unit in mine]
+    rater_units = {*(each.unit for each in workload.tasks), *workload.free}
+    categories = [of.category for unit, of in workload.units.items() if unit in rater_units]
+    notes = ""
+    if not task.asks_quality:
+        notes = "\n".join(dict.fromkeys(row.notes for row in rated if row.notes))
     return BlindPage(
         **{name: task._mapping[name] for name in SHARED_COLUMNS},
         task_id=task.id,
@@ -616,9 +627,7 @@ def blind_page(
         cards=_task_cards(session, rater, task, items),
         stage=stage,
         asks_quality=task.asks_quality,
-        notes=""
-        if task.asks_quality
-        else "\n".join(dict.fromkeys(r.notes for r in rated if r.notes)),
+        notes=notes,
         asks_emptiness=empty is not None,
         empty_outcome=outcome,
         contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY
@@ -634,7 +643,7 @@ def blind_page(
         headline=_headline(task),
         filter=query_filter,
         reasons=reasons.offered(task.of_items, task.reasons),
-        categories=tuple(dict.fromkeys(workload.units[unit].category for unit in own_units)),
+        categories=tuple(dict.fromkeys(categories)),
     )
 
 
@@ -696,7 +705,9 @@ def _answers(
     answers_shown = []
     for number, row in enumerate(answers):
         before, after = property_cards.prose(row.response)
-        shows_more = row.response.split() != (before + after).split()
+        response = row.response if row.opened else None
+        if row.response.split() == (before + after).split():
+            response = ""
         answers_shown.append(
             BlindAnswer(
                 key=tasks.key(task, -row.id),
@@ -705,7 +716,7 @@ def _answers(
                 lines=tuple(listed[row.id]),
                 before=EMOJI.sub("", before),
                 after=EMOJI.sub("", after),
-                response="" if not shows_more else row.response if row.opened else None,
+                response=response,
                 quality=row.quality,
                 notes=row.notes or "",
                 suggested=grades.get(row.id),
@@ -715,13 +726,14 @@ def _answers(
 
 
 def _in_one_style(turn: EarlierTurn) -> str:
+    """Return an earlier answer written as any method's is, so that its style names none."""
     before, after = property_cards.prose(turn.response)
     cards = [
         replace(card.uniform(prices.read_note(turn.question)), source=None)
         for card in property_cards.parse(turn.response)
     ]
     parts = (before, property_cards.render(cards, plain=True), after)
-    return _WHOLE.sub("", EMOJI.sub("", "\n\n".join(filter(None, parts))))
+    return _ZERO_DECIMAL.sub("", EMOJI.sub("", "\n\n".join(filter(None, parts))))
 
 
 @cache
@@ -753,7 +765,7 @@ def _summaries_of(session: Session, rater: Rater, task: Row[Any]) -> dict[int, S
     if task.kind != REPEAT:
         rows = tables(session).execute(_summaries(), {"task_id": task.id}).all()
         return {row.query_key: stored_summaries.summary(row) for row in rows}
-    # A repeat's come from its own verdicts alone: the stored ones would reveal that it is one.
+    # A repeat's come from its own verdicts alone: the stored summaries would reveal that it is one.
     rated = select(RepeatRating.query_key, RepeatRating.quality)
     grades = session.execute(rated.where(RepeatRating.task_id == task.id)).all()
     repeated = Verdicts(

@@ -44,8 +44,9 @@ from relevansi.services.study import studies
 Key = TypeVar("Key", int, str)
 
 NOTHING, NO_RECORD = Particulars(), Card(title="")
-"""What a file says of most properties: nothing is made of these."""
+"""What files have of most properties. They are one object each, so that ``is`` finds them."""
 PORTION = 200
+"""Answers in memory at once, so that the run may have any size."""
 RECORDED = (
     *("price", "price_max", "price_note", "price_period", "listing_type", "location"),
     *("bedrooms", "bathrooms", "land_area", "building_area", "floors", "certificate"),
@@ -97,8 +98,9 @@ def shared_facts(
 
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Background[int]:
-    run, is_asked = session.get_one(Run, run_id), Query.query_id == query_id
-    where = is_asked & (Query.run_id == run_id)
+    """Return the texts of the page of a run's answer, those of its cards by rank."""
+    run = session.get_one(Run, run_id)
+    where = (Query.run_id == run_id) & (Query.query_id == query_id)
     for query, _, particulars_by_rank in of_run(session, run, where, with_record=study.show_record):
         return Background(query.note or "", particulars_by_rank)
     return Background("", {})
@@ -112,17 +114,18 @@ def of_run(
     They come in the order of their questions, with a portion of them in memory.
     """
     is_shared = KINDS[session.get_one(Study, run.study_id).kind].of_one_run is not None
-    answers = _answers(session, run.question_set_id, where, with_things=is_shared)
+    answers = _answers(session, run.question_set_id, where, with_items=is_shared)
     for query, results, place in answers:
         yield query, results, _by_rank(query, results, place, with_record=with_record)
 
 
 def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
+    """Return the texts of the page of a blind task, those of its cards by their keys."""
     task = tasks.find(session, rater, task_id)
     question = session.get_one(Question, task.question_id)
     in_unit = Query.run_id == func.coalesce(task.run_id, Query.run_id)
     where = (Query.question_id == question.id) & in_unit
-    answers = [*_answers(session, question.question_set_id, where, with_things=True)]
+    answers = [*_answers(session, question.question_set_id, where, with_items=True)]
     cards = _of_items(answers, with_record=rater.study.show_record)
     return Background(question.note or "", {tasks.key(task, key): each for key, each in cards})
 
@@ -132,7 +135,7 @@ Answer = tuple[Row[Any], list[Row[Any]], AskedPlace | None]
 
 
 def _answers(
-    session: Session, question_set_id: int, where: ColumnElement[bool], *, with_things: bool
+    session: Session, question_set_id: int, where: ColumnElement[bool], *, with_items: bool
 ) -> Iterator[Answer]:
     connection = tables(session)
     numbers = dict(
@@ -144,9 +147,9 @@ def _answers(
         *(Question.text, Question.category, Question.note, Question.external_id),
     ).join(Question)
     listed = select(Result.query_key, Result.rank, Result.card, Result.judged_item_id)
-    listed = listed.add_columns((JudgedItem.card if with_things else null()).label("shared"))
+    listed = listed.add_columns((JudgedItem.card if with_items else null()).label("shared"))
     listed = listed.where(Result.judged_item_id.is_not(None))
-    listed = listed.join(JudgedItem) if with_things else listed
+    listed = listed.join(JudgedItem) if with_items else listed
     keys = iter(numbers)
     while portion := list(islice(keys, PORTION)):
         results: dict[int, list[Row[Any]]] = {key: [] for key in portion}
@@ -197,12 +200,12 @@ def _sources(query: Row[Any], results: list[Row[Any]]) -> Iterator[tuple[Row[Any
     cards = [Card(**result.card) for result in results]
     for result, card, place in zip(results, cards, places(cards, properties), strict=True):
         at = result.rank - 1
-        # Cards that the owner wrote by hand are not in any answer's text.
-        is_there = at < len(texts) and texts[at][0].title == card.title
+        # Cards that the owner wrote by hand are in no answer's text.
+        is_in_text = at < len(texts) and texts[at][0].title == card.title
         raw = raws[place] if place is not None else {}
         record = raw.get("api_data") if raw.get("verified") is True else None
         source = _Source(
-            text=texts[at][1] if is_there else ListedText(),
+            text=texts[at][1] if is_in_text else ListedText(),
             listed=property_particulars.read_particulars(raw) if raw else NOTHING,
             recorded=property_particulars.read_particulars(record) if record else NOTHING,
             record=_card(record) if record else NO_RECORD,
@@ -238,13 +241,14 @@ def _particulars_of(
 
 
 def _lines(several: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    # The lines of the run with the most, then those of other runs only.
-    most = max(several, key=lambda lines: (sum(map(len, lines)), lines), default=())
-    others = {line for lines in several for line in lines}
-    return tuple(dict.fromkeys((*most, *sorted(others))))
+    """Return the lines of the answer with most text, then those of the others alone, sorted."""
+    longest = max(several, key=lambda lines: (sum(map(len, lines)), lines), default=())
+    every = {line for lines in several for line in lines}
+    return tuple(dict.fromkeys((*longest, *sorted(every))))
 
 
 def _fullest(several: Sequence[Particulars]) -> Particulars:
+    """Return the longest text of each kind, whatever the order of `several`."""
     several = [source for source in several if source is not NOTHING]
     if not several:
         return NOTHING
@@ -263,7 +267,7 @@ def _fullest(several: Sequence[Particulars]) -> Particulars:
 
 
 def _without(details: Particulars, card: Card, listed: Particulars) -> Particulars:
-    # What neither the card nor `listed` has.
+    """Return the details that neither the card nor `listed` has."""
     if details is NOTHING:
         return details
     other_features = {text.casefold() for text in listed.features}
@@ -286,7 +290,7 @@ def _without(details: Particulars, card: Card, listed: Particulars) -> Particula
 
 
 def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Card:
-    # What the card lacks or states otherwise.
+    """Return the fields of the fullest record that the card lacks or states otherwise."""
     records = [record for record in records if record is not NO_RECORD]
     if not records:
         return NO_RECORD
@@ -305,7 +309,7 @@ def _distance(place: AskedPlace | None, located: Particulars) -> float | None:
 
 
 NOTE_KEYS = ("notes", "note", "evaluation_criteria", "evaluation criteria", "criteria")
-"""Where a gold question carries its note: the first that is there."""
+"""The fields in which a gold question may carry its note; the first with a text is read."""
 LONGEST_NOTE = 2000
 """Characters of a note."""
 
@@ -318,10 +322,11 @@ def question_notes(session: Session, study: Study) -> list[list[tuple[Question, 
     return [_notes_of(session, question_set) for question_set in sets if question_set.questions]
 
 
-def put_notes(session: Session, study: Study, typed: Mapping[int, str], now: datetime) -> None:
+def set_notes(session: Session, study: Study, texts: Mapping[int, str], now: datetime) -> None:
+    """Set the notes of questions, by the question's id; logged, the others stay."""
     for question, _ in chain.from_iterable(question_notes(session, study)):
         before = question.note or ""
-        text = typed.get(question.id, before).replace("\r\n", "\n").strip()[:LONGEST_NOTE]
+        text = texts.get(question.id, before).replace("\r\n", "\n").strip()[:LONGEST_NOTE]
         if text != before:
             question.note = text or None
             subject = f"question {question.position}"
@@ -337,10 +342,11 @@ def show_offered_notes(
         for question, text in chain.from_iterable(question_notes(session, study))
         if text and not question.note and question_id in (None, question.id)
     }
-    put_notes(session, study, offered, now)
+    set_notes(session, study, offered, now)
 
 
 def _notes_of(session: Session, question_set: QuestionSet) -> list[tuple[Question, str]]:
+    """Return the questions of a set with the notes that its latest gold questions offer."""
     document = session.scalar(
         select(GoldVersion.document)
         .where(GoldVersion.question_set_id == question_set.id)
@@ -360,5 +366,8 @@ def _notes_of(session: Session, question_set: QuestionSet) -> list[tuple[Questio
 
 
 def _note_in(question: Mapping[str, object]) -> str:
-    notes = (question.get(key) for key in NOTE_KEYS)
-    return next((text for note in notes if isinstance(note, str) and (text := note.strip())), "")
+    for key in NOTE_KEYS:
+        note = question.get(key)
+        if isinstance(note, str) and note.strip():
+            return note.strip()
+    return ""

@@ -1,4 +1,4 @@
-"""The pool of a study: everything to judge, each distinct thing once.
+"""The pool of a study: everything to judge, each distinct item once.
 
 A unit is everything to judge about one question, from all runs; a question
 that depends on its conversation is one unit per run. Giving a unit to a rater makes a task.
@@ -46,10 +46,10 @@ POOL, REPEAT = "pool", "repeat"
 """The kinds of tasks: a unit for the first time, and the same once more."""
 TASK_ID_BYTES = 9
 DEEPEST = 2**31 - 1
-MOST_NAMED = 5_000
-"""The most questions named in one statement, since databases limit its parameters."""
-MOST_KEPT = 32
-"""So many studies have their counts kept, for each database."""
+QUESTIONS_PER_STATEMENT = 5_000
+"""Databases limit the parameters of one statement."""
+CACHED_STUDIES = 32
+"""Studies whose counts are cached, for each database."""
 
 
 class QueryFilter(Struct, frozen=True):
@@ -60,35 +60,37 @@ class QueryFilter(Struct, frozen=True):
 class Unit(NamedTuple):
     """Everything to judge about one question; ``run_id`` where its conversation matters.
 
-    A tuple, since thousands are looked up whenever a page shows its rater's progress.
+    A tuple, since thousands are keys of mappings whenever a page shows its rater's progress.
     """
 
     question_id: int
     run_id: str | None = None
 
 
-_cache = LruCache[tuple[int, str], Mapping[Unit, int]](MOST_KEPT)
-_looked_up = LruCache[tuple[int, str], frozenset[Unit]](MOST_KEPT)
+_sizes = LruCache[tuple[int, str], Mapping[Unit, int]](CACHED_STUDIES)
+_units_with_evidence = LruCache[tuple[int, str], frozenset[Unit]](CACHED_STUDIES)
 
 
 def categories(session: Session, study: Study) -> dict[int, str]:
+    """Return the category of each question of a study, by the question's id."""
     rows = select(Question.id, Question.category).join(QuestionSet)
     return dict(session.execute(rows.where(QuestionSet.study_id == study.id)).all())
 
 
 def sizes(session: Session, study_id: int, revision: str) -> Mapping[Unit, int]:
     """Return how many verdicts each unit of a study asks for, in its present `revision`."""
-    # Kept: no click changes that, and counting 300 questions of 3 runs takes a fifth of one.
+    # Cached: no click changes it, and counting 300 questions of 3 runs takes a fifth of a click.
     key = study_id, revision
-    counts = _cache.get(session, key)
+    counts = _sizes.get(session, key)
     if counts is None:
         of_study = select(Question.id).join(QuestionSet).where(QuestionSet.study_id == study_id)
         counts = _count_verdicts(session, study_id, session.scalars(of_study).all(), None)
-        _cache.store(session, key, counts)
+        _sizes.store(session, key, counts)
     return counts
 
 
 def count_open(session: Session, rater: Rater, units: Collection[Unit]) -> dict[Unit, int]:
+    """Return how many verdicts the rater has still to give in each of `units`."""
     questions = sorted({unit.question_id for unit in units})
     counts = _count_verdicts(session, rater.study_id, questions, rater.id)
     return {unit: counts.get(unit, 0) for unit in units}
@@ -99,8 +101,8 @@ def _count_verdicts(
 ) -> dict[Unit, int]:
     statement = _counts(of_one=len(questions) == 1, unjudged=rater_id is not None)
     counts: dict[Unit, int] = {}
-    for start in range(0, len(questions), MOST_NAMED):
-        portion = questions[start : start + MOST_NAMED]
+    for start in range(0, len(questions), QUESTIONS_PER_STATEMENT):
+        portion = questions[start : start + QUESTIONS_PER_STATEMENT]
         which = {"question": portion[0]} if len(questions) == 1 else {"questions": portion}
         values = {**which, "study_id": study_id, "rater_id": rater_id}
         rows = tables(session).execute(statement, values)
@@ -110,8 +112,8 @@ def _count_verdicts(
 
 @cache
 def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
-    # Only runs of a study list its questions' things, so the runs need not be read. A list of
-    # questions has SQLAlchemy write the statement anew each time, so clicks name a single one.
+    # Only runs of a study list its questions' items, so the runs need not be read. A list of
+    # questions makes SQLAlchemy compile the statement each time, so clicks name a single one.
     item = JudgedItem
     is_shown_item = or_(is_listed(), exists().where(Query.emptiness_id == item.id).correlate(item))
     in_portion: ColumnElement[bool] = item.question_id.in_(bindparam("questions", expanding=True))
@@ -130,9 +132,9 @@ def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
 def is_shown(study_id: int, depth: int | None, *, is_blind: bool = True) -> ColumnElement[bool]:
     """Return the condition on ``JudgedItem`` that the study asks for a verdict on it.
 
-    Its runs show it or left it empty; blind raters also judge what one of them looked up.
+    Its runs show it or left it empty; blind raters also judge evidence from the catalogue.
     """
-    # It is asked of each thing by itself: a question costs the same in a study of any size.
+    # It is asked of each item by itself: a question costs the same in a study of any size.
     in_pool = Result.rank <= (DEEPEST if depth is None else depth)
     of_study = Query.id == Result.query_key, Run.id == Query.run_id, Run.study_id == study_id
     listed = exists().where(Result.judged_item_id == JudgedItem.id, in_pool, *of_study)
@@ -143,29 +145,29 @@ def is_shown(study_id: int, depth: int | None, *, is_blind: bool = True) -> Colu
 
 def is_listed() -> ColumnElement[bool]:
     """Return the condition on (``JudgedItem``, ``Study``) that it is listed or evidence."""
-    # For things of a unit: only runs of its study list them, so the runs need not be read.
-    # Without a depth no result row is read: its index has the thing it shows.
+    # For items of a unit: only runs of its study list them, so the runs need not be read.
+    # Without a depth no result row is read: its index has the item that it shows.
     in_pool = or_(Study.pool_depth.is_(None), Result.rank <= Study.pool_depth)
     listed = exists().where(Result.judged_item_id == JudgedItem.id, in_pool)
     return or_(listed.correlate(JudgedItem, Study), _is_evidence())
 
 
 def _is_evidence() -> ColumnElement[bool]:
-    # Whatever its verdict became: what is asked changes with the study's revision, by pins alone.
+    # With any verdict: what raters are asked changes only by pins, which revise the study.
     pin = aliased(Judgment)
     is_pinned = exists().where(pin.judged_item_id == JudgedItem.id, pin.is_evidence)
     return is_pinned.correlate(JudgedItem)
 
 
-def looked_up(session: Session, study_id: int, revision: str) -> frozenset[Unit]:
+def units_with_evidence(session: Session, study_id: int, revision: str) -> frozenset[Unit]:
     """Return the units of a study that have evidence, in its present `revision`."""
     key = study_id, revision
-    units = _looked_up.get(session, key)
+    units = _units_with_evidence.get(session, key)
     if units is None:
         rows = select(JudgedItem.question_id, JudgedItem.run_id).distinct().join(Judgment)
         rows = rows.join(Rater).where(Rater.study_id == study_id, Judgment.is_evidence)
         units = frozenset(Unit(*row) for row in tables(session).execute(rows))
-        _looked_up.store(session, key, units)
+        _units_with_evidence.store(session, key, units)
     return units
 
 
@@ -181,6 +183,7 @@ def _is_empty(study_id: int | SQLColumnExpression[int]) -> Exists:
 
 
 def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
+    """Return the condition on ``JudgedItem`` that it belongs to `unit`."""
     return and_(
         JudgedItem.question_id == unit.question_id,
         JudgedItem.run_id.is_not_distinct_from(unit.run_id),
@@ -199,7 +202,8 @@ def answers_in(
     )
 
 
-def give(session: Session, rater: Rater, unit: Unit, kind: str, now: datetime) -> Task:
+def make_task(session: Session, rater: Rater, unit: Unit, kind: str, now: datetime) -> Task:
+    """Return a new task: the unit is given to the rater from now on."""
     key = secrets.token_urlsafe(TASK_ID_BYTES)
     task = Task(id=key, rater=rater, **unit._asdict(), kind=kind, claimed_at=now)
     session.add(task)
@@ -208,7 +212,7 @@ def give(session: Session, rater: Rater, unit: Unit, kind: str, now: datetime) -
 
 
 SECRET_DIGITS = 64
-"""A secret is 256 bits, kept as hexadecimal digits."""
+"""A secret is 256 bits, stored as hexadecimal digits."""
 
 
 class Purpose(StrEnum):
@@ -225,8 +229,8 @@ class Purpose(StrEnum):
 def draw(secret: str, purpose: Purpose, *numbers: object) -> bytes:
     """Return the 32 bytes that a study's secret draws for `numbers`; sorting by them shuffles.
 
-    They are kept: a blind rater's progress asks for those of all their questions at every click,
-    which for 1,000 questions takes a tenth of the time so.
+    They are cached: a blind rater's progress needs those of all their questions at every click,
+    which for 1,000 questions takes a tenth of the time this way.
 
     >>> draw("0" * 64, Purpose.CARDS, 1, 2) == draw("0" * 64, Purpose.CARDS, 1, 2)
     True
@@ -240,7 +244,7 @@ def draw(secret: str, purpose: Purpose, *numbers: object) -> bytes:
 
 
 def commitment(secret: str) -> str:
-    """Return the SHA-256 of a study's secret, as it is kept: it shows later which one it was."""
+    """Return the SHA-256 of a study's secret, which proves later which secret it was."""
     return sha256(secret.encode()).hexdigest()
 
 
@@ -264,8 +268,8 @@ def planned(
 ) -> dict[Unit, int]:
     """Return the repeats to be given and after how many units each comes, the earliest first.
 
-    `again` are given once more already: giving a repeat takes it from this plan and changes no
-    other, while the share stays as it is.
+    `again` are given once more already: giving a repeat takes it from this plan and moves no
+    other, while the workload stays as it is.
     """
     last = len(in_order)
     missing = count(last, rater.study.repeat_percent) - len(again)

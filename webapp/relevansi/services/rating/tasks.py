@@ -1,13 +1,13 @@
 """The tasks of a blind rater and their verdicts in them, without run, method or rank.
 
 A task is a unit of the pool that was given to a rater, for the first time or once more (see
-``pool`` and ``repeats``); which of the two it is shows nowhere.
+``pool`` and ``workloads``); no page shows which of the two it is.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from string import ascii_uppercase
@@ -48,7 +48,7 @@ from relevansi.services.judging import changes, events, reasons
 from relevansi.services.judging.events import REASON, REPEAT_FIELDS, Answer, AnswerRating, Target
 from relevansi.services.rating import asked_again, pool, workloads
 from relevansi.services.rating.pool import POOL, REPEAT, Purpose, QueryFilter, Unit
-from relevansi.services.rating.workloads import Given, Progress, Workload
+from relevansi.services.rating.workloads import GivenTask, Progress, Workload
 from relevansi.services.study.question_sets import is_put_to_raters
 
 KEY_LENGTH = 16
@@ -63,6 +63,7 @@ class UnknownTask(Missing):
 
 
 def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
+    """Return a task with its question and its study's settings; raises ``UnknownTask``."""
     values = {"task_id": task_id, "rater_id": rater.id}
     task: Row[Any] | None = tables(session).execute(_own_task(), values).first()
     if task is None:
@@ -87,14 +88,14 @@ def _own_task() -> Select[*tuple[Any, ...]]:
     )
 
 
-def asked_things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
-    """Return the things a task asks for with their verdicts, in the order its rater sees them."""
-    rows = tables(session).execute(_asked_items(), {"task_id": task.id})
+def items_of(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
+    """Return the judged items of a task with their verdicts, in the order its rater sees them."""
+    rows = tables(session).execute(_items_of_task(), {"task_id": task.id})
     return sorted(rows, key=lambda item: key(task, item.id))
 
 
 @cache
-def _asked_items() -> Select[*tuple[Any, ...]]:
+def _items_of_task() -> Select[*tuple[Any, ...]]:
     item = JudgedItem
     columns = select(item.id, item.question_id, item.run_id, item.item_id, item.card)
     is_hidden = or_(Task.kind == REPEAT, asked_again.hides(Judgment))
@@ -133,9 +134,10 @@ def _with_items(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
 
 
 def key(task: Task | Row[Any], number: int) -> str:
-    """Return the name of a card or answer within a task: without meaning, and always the same.
+    """Return the name of a card or answer within a task: it reveals nothing and never changes.
 
-    It orders them too: shuffled by the study's secret, for each rater and time anew.
+    `number` is a judged item's, or minus an answer's. Sorting by the names shuffles, by the
+    study's secret and for each rater and time anew (docs/decisions/0022).
     """
     study: Any = task.rater.study if isinstance(task, Task) else task
     drawn_for = task.rater_id, task.kind, number
@@ -166,7 +168,7 @@ def next_task(
 ) -> Task | None:
     """Return the task the rater is at or comes next, given to them if need be, `among` some units.
 
-    First a task they began, then a repetition that is due, then a unit given to too few raters or
+    First a task they began, then a repeat that is due, then a unit given to too few raters or
     none, at last a task they put off. Two raters asking at once never exceed the overlap.
     """
     lock(session, rater)  # else two raters could be given the last place of one unit
@@ -174,30 +176,35 @@ def next_task(
     tasks_among = [task for task in begun if among(Unit(task.question_id, task.run_id))]
     if tasks_among and tasks_among[0].postponed_at is None:
         return tasks_among[0]
-    return _assign_next(session, rater, now, begun, among) or next(iter(tasks_among), None)
+    task = _assign_next(session, rater, now, begun, among)
+    if task is None and tasks_among:
+        return tasks_among[0]
+    return task
 
 
 def _assign_next(
     session: Session, rater: Rater, now: datetime, begun: Sequence[Task], among: Among
 ) -> Task | None:
     workload = _with_finished(session, rater, now)
-    again = workloads.next_repeat(session, rater, workload, now, _open_units(begun), among)
+    repeat = workloads.next_repeat(session, rater, workload, now, _open_units(begun), among)
+    if repeat is not None:
+        return repeat
     free = next(filter(among, workload.free), None)
-    if again is not None or free is None:
-        return again
-    return pool.give(session, rater, free, POOL, now)
+    return pool.make_task(session, rater, free, POOL, now) if free is not None else None
 
 
 def _with_finished(session: Session, rater: Rater, now: datetime) -> Workload:
-    # Finished elsewhere, on a run's page or in a file: nothing of it is left to show.
+    """Return the workload in which units finished elsewhere, in a run or a file, are given."""
     workload = workloads.of_rater(session, rater)
     finished = [unit for unit in workload.free if not workload.units[unit].is_open]
+    # Before now, so that they come before a task that is given at this moment.
     for place, unit in enumerate(finished, start=-len(finished)):
-        pool.give(session, rater, unit, POOL, now + timedelta(microseconds=place))
+        pool.make_task(session, rater, unit, POOL, now + timedelta(microseconds=place))
     return workloads.of_rater(session, rater) if finished else workload
 
 
 def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None:
+    """Let a task come after all others of its rater; one that is done stays where it is."""
     events.lock(session, rater)
     task = find(session, rater, task_id)
     if not is_done(session, rater, task_id):
@@ -205,32 +212,34 @@ def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None
         session.flush()
 
 
-def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task]:
-    """Return the rater's tasks for now and next, `most` at most, all given to them by now."""
-    # No unit is taken from others ahead of time: only where every rater gets every question.
+def prefetch(session: Session, rater: Rater, now: datetime, limit: int) -> list[Task]:
+    """Return up to `limit` current and next tasks, given to the rater by now, to work offline."""
     lock(session, rater)
     begun = _open(session, rater)
-    tasks_ahead = [task for task in begun if task.postponed_at is None][:most]
+    tasks = [task for task in begun if task.postponed_at is None][:limit]
     _with_finished(session, rater, now)
-    while len(tasks_ahead) < most and rater.study.overlap is None:
+    # With an overlap a unit given ahead of time would be taken from another rater.
+    while len(tasks) < limit and rater.study.overlap is None:
         workload = workloads.of_rater(session, rater)
-        free = next(iter(workload.free), None)
-        if free is None or workloads.ready(workload, _open_units(begun)):
+        # A repeat that is due comes before a new unit, and is given only when it is shown.
+        if not workload.free or workloads.ready(workload, _open_units(begun)):
             break
-        given_at = now + timedelta(microseconds=len(tasks_ahead))  # they are read in this order
-        tasks_ahead.append(pool.give(session, rater, free, POOL, given_at))
-    late = [task for task in begun if task.postponed_at is not None]
-    return [*tasks_ahead, *late][:most]
+        given_at = now + timedelta(microseconds=len(tasks))  # they are read in this order
+        tasks.append(pool.make_task(session, rater, workload.free[0], POOL, given_at))
+    postponed = [task for task in begun if task.postponed_at is not None]
+    return [*tasks, *postponed][:limit]
 
 
 def find(session: Session, rater: Rater, task_id: str) -> Task:
+    """Return a task of the rater; raises ``UnknownTask`` for another one's too."""
     task = session.get(Task, task_id)
     if task is None or task.rater_id != rater.id:
         raise UnknownTask(task_id)
     return task
 
 
-def given_to(session: Session, rater: Rater) -> list[str]:
+def ids_of_rater(session: Session, rater: Rater) -> list[str]:
+    """Return the ids of the rater's tasks in the order in which they were given."""
     rows = select(Task.id).where(Task.rater_id == rater.id)
     return list(session.scalars(rows.order_by(Task.claimed_at, Task.id)))
 
@@ -249,6 +258,7 @@ def of_question(
 
 
 def rated_openly(session: Session, rater: Rater) -> bool:
+    """Whether the rater judged in runs, whose pages name the method, and never in a task."""
     own_events = select(Event.id).where(Event.rater_id == rater.id).limit(1)
     if session.scalar(own_events.where(Event.task_id.is_not(None))) is not None:
         return False
@@ -256,11 +266,12 @@ def rated_openly(session: Session, rater: Rater) -> bool:
 
 
 def cards(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
-    items = asked_things(session, task)
-    return [item for item in items if item.item_id is not None]
+    """Return the items of a task that are cards, so not the emptiness of its question."""
+    return [item for item in items_of(session, task) if item.item_id is not None]
 
 
 def answers(session: Session, task: Task) -> list[Query]:
+    """Return the answers of a task in the order of their letters."""
     if task.kind == REPEAT:
         queries = select(Query).join(RepeatRating).where(RepeatRating.task_id == task.id)
     else:
@@ -305,15 +316,21 @@ def _card_named(
     events.lock(session, rater)
     values = {"task_id": task_id, "rater_id": rater.id}
     rows = tables(session).execute(_cards_to_judge(), values)
-    cards = dict(sorted((key(row, row.id), row) for row in rows))
+    cards = {key(row, row.id): row for row in rows}
     if card not in cards:
         raise UnknownTask(task_id, card)
-    return [*cards].index(card) + 1, cards[card], [*cards.values()]
+    return sorted(cards).index(card) + 1, cards[card], [*cards.values()]
+
+
+def emptiness_of(items: Iterable[Row[Any]]) -> int | None:
+    """Return the judged item that is the emptiness of a question, if one of `items` is."""
+    return next((item.id for item in items if item.item_id is None), None)
 
 
 def repeated_reasons(session: Session, task: Task | Row[Any]) -> dict[int, str | None]:
     """Return the reasons in force in a hidden repeat, by judged item."""
-    logged = defaultdict(list)
+    # No row has them: only the events of a repeat say why an item is not relevant.
+    logged: defaultdict[int | None, list[Event]] = defaultdict(list)
     of_task = select(Event).where(Event.task_id == task.id, Event.field == REPEAT_FIELDS[REASON])
     for event in session.scalars(of_task):
         logged[event.judged_item_id].append(event)
@@ -321,7 +338,7 @@ def repeated_reasons(session: Session, task: Task | Row[Any]) -> dict[int, str |
 
 
 class JudgedCardOfTask(NamedTuple):
-    """A card's number and its verdict in force; whether cards were open before and still are."""
+    """A card's number and its verdict in force; ``stays_open`` while cards are left to judge."""
 
     number: int
     verdict: str | None
@@ -353,11 +370,12 @@ def rate(
             about = Answer(key, None, task_id, again)
             events.rate_answer(session, rater, about, notes_alone, part)
         return
-    items = () if isinstance(rating.empty_outcome, UnsetType) else asked_things(session, task)
-    empty = next((item for item in items if item.item_id is None), None)
+    emptiness_id = None
+    if not isinstance(rating.empty_outcome, UnsetType):
+        emptiness_id = emptiness_of(items_of(session, task))
     is_rated = not (isinstance(rating.quality, UnsetType) and isinstance(rating.notes, UnsetType))
     query_key = _answer(session, task, answer).id if is_rated else None
-    about = Answer(query_key, empty.id if empty else None, task_id, again)
+    about = Answer(query_key, emptiness_id, task_id, again)
     events.rate_answer(session, rater, about, rating, click)
 
 
@@ -389,6 +407,7 @@ def undo(session: Session, rater: Rater, click: Click) -> str | None:
 
 
 def is_done(session: Session, rater: Rater, task_id: str) -> bool:
+    """Whether nothing is left to do in a task."""
     still_open = select(Task.id).where(Task.id == task_id, is_open(rater.study))
     return session.scalar(still_open) is None
 
@@ -396,15 +415,15 @@ def is_done(session: Session, rater: Rater, task_id: str) -> bool:
 def is_open(study: Study) -> ColumnElement[bool]:
     """Return the condition on ``Task`` that its rater has something left to do in it.
 
-    A statement nested twice must state that its ``Task`` is the outermost one: SQLAlchemy looks
-    one level up, and would take any rater's verdict for this rater's.
+    A statement nested twice correlates its ``Task`` with the outermost one: SQLAlchemy by itself
+    goes one level up only, and would take any rater's verdict for this rater's.
     """
     return _is_open(study.id, study.pool_depth)
 
 
 @lru_cache
 def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
-    # Built once: every next question asks it twice.
+    # Built once, since SQLAlchemy takes long over it and every next question asks it twice.
     verdict = exists().where(
         *(Judgment.rater_id == Task.rater_id, Judgment.judged_item_id == JudgedItem.id),
         *(Judgment.verdict.is_not(None), ~asked_again.hides(Judgment)),
@@ -429,6 +448,7 @@ def _answer(session: Session, task: Task, name: str | None) -> Query:
 
 
 def open_ids(session: Session, rater: Rater) -> set[str]:
+    """Return the ids of the rater's tasks in which something is left to do."""
     rows = select(Task.id).where(Task.rater_id == rater.id, is_open(rater.study))
     return set(session.scalars(rows))
 
@@ -471,6 +491,7 @@ def place(
     task_id: str,
     query_filter: QueryFilter = EVERYTHING,
 ) -> TaskPlace:
+    """Return the place of a task within a filter, and the ways from it."""
     at = _at(workload, task_id)
     is_task_shown, unit_shown = _conditions(session, rater, query_filter)
     later = next(filter(is_task_shown, workload.tasks[at + 1 :]), None)
@@ -516,27 +537,34 @@ def onward(
         if further is not None:
             return further.id
     task = next_task(session, rater, now, unit_shown)
-    if task is not None or not query_filter.category:
-        return task.id if task is not None else None
-    tasks_given = workloads.of_rater(session, rater).tasks
-    return next((each.task_id for each in tasks_given if unit_shown(each.unit)), None)
+    if task is not None:
+        return task.id
+    if not query_filter.category:
+        return None
+    for given_task in workloads.of_rater(session, rater).tasks:
+        if unit_shown(given_task.unit):
+            return given_task.task_id
+    return None
 
 
 def _at(workload: Workload, task_id: str) -> int:
+    """Return the index of a task, that behind the last for one of a question not asked any more."""
     task_ids = [task.task_id for task in workload.tasks]
     return task_ids.index(task_id) if task_id in task_ids else len(task_ids)
 
 
 def _conditions(
     session: Session, rater: Rater, query_filter: QueryFilter
-) -> tuple[Callable[[Given], bool], Among]:
-    of = pool.categories(session, rater.study) if query_filter.category else {}
-    opened = open_ids(session, rater) if query_filter.only_open else set()
+) -> tuple[Callable[[GivenTask], bool], Among]:
+    """Return whether a task, and whether a unit, is within a filter, as functions."""
+    categories = pool.categories(session, rater.study) if query_filter.category else {}
+    open_tasks = open_ids(session, rater) if query_filter.only_open else set()
 
     def unit_shown(unit: Unit) -> bool:
-        return not query_filter.category or of.get(unit.question_id) == query_filter.category
+        category = query_filter.category
+        return not category or categories.get(unit.question_id) == category
 
-    def is_task_shown(task: Given) -> bool:
-        return (not query_filter.only_open or task.task_id in opened) and unit_shown(task.unit)
+    def is_task_shown(task: GivenTask) -> bool:
+        return (not query_filter.only_open or task.task_id in open_tasks) and unit_shown(task.unit)
 
     return is_task_shown, unit_shown

@@ -57,9 +57,9 @@ from relevansi.services.rating.pool import POOL, REPEAT, TASKS_BETWEEN, Purpose,
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.question_sets import is_put_to_raters
 
-MOST_KEPT = 128
-"""So many raters have their workloads kept, for each database."""
-MOST_AGAIN = 20
+CACHED_RATERS = 128
+"""Raters whose workloads are cached, for each database."""
+RELOAD_ABOVE = 20
 """Where the rater changed more questions since, all are read again at once."""
 
 
@@ -82,8 +82,8 @@ class UnitProgress(NamedTuple):
         return self.open_judgments > 0 or self.unrated > 0
 
 
-class Given(NamedTuple):
-    """A unit that a rater was given as a task; ``kind`` is whether for the first time."""
+class GivenTask(NamedTuple):
+    """A unit that a rater was given; ``kind`` is ``POOL`` for the first time, else ``REPEAT``."""
 
     task_id: str
     unit: Unit
@@ -94,45 +94,47 @@ class Given(NamedTuple):
 class Workload(Struct, frozen=True):
     """One rater's workload of a study.
 
-    ``tasks`` is in the order of giving, ``free`` in the order in which the rater would be given it,
-    ``planned`` are the repeats still to be given; ``units`` are all of the study.
+    ``tasks`` are in the order of giving, ``free`` units in the order in which the rater would be
+    given them. ``planned`` are the repeats still to be given, each with the number of units
+    after which it comes; ``units`` are all of the study.
     """
 
-    tasks: tuple[Given, ...]
+    tasks: tuple[GivenTask, ...]
     free: tuple[Unit, ...]
     units: Mapping[Unit, UnitProgress]
     planned: Mapping[Unit, int] = {}
 
     @property
-    def first_time(self) -> list[Given]:
+    def first_time(self) -> list[GivenTask]:
         return [task for task in self.tasks if task.kind == POOL]
 
 
-_Kept = tuple[Changes, tuple[object, ...], Workload]
-_cache = LruCache[int, _Kept](MOST_KEPT)
+_CacheEntry = tuple[Changes, tuple[object, ...], Workload]
+_cache = LruCache[int, _CacheEntry](CACHED_RATERS)
 """Each workload with all that decided it: a difference in one of them makes another workload."""
 
 
 def of_rater(session: Session, rater: Rater) -> Workload:
     """Return the units the rater was given and those they could still be given."""
-    # A workload may be older than the database: changes and marks tell what of it still holds.
-    before, marks, workload = _cache.get(session, rater.id) or (None, None, None)
+    # A cached one may be older than the database: changes and fingerprint say what still holds.
+    before, fingerprint_before, workload = _cache.get(session, rater.id) or (None, None, None)
     now = changes.since(session, rater, before)
-    *task_marks, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()
-    is_asked_again = task_marks[-1] is not None and studies.is_blind(session, rater.study)
-    full_units = _full_units(session, overlap)
-    if workload is None or now.touched is None or len(now.touched) > MOST_AGAIN:
+    row = tables(session).execute(_task_fingerprint(), {"rater_id": rater.id}).one()
+    is_asked_again = row.asked_again_at is not None and studies.is_blind(session, rater.study)
+    full_units = _full_units(session, row.overlap)
+    fingerprint = (*row, full_units)
+    if workload is None or now.touched is None or len(now.touched) > RELOAD_ABOVE:
         workload = None
         units = _units(session, rater, now.revision, again=is_asked_again)
     else:
         units = {**workload.units}
         for question in now.touched:
             units |= _units(session, rater, now.revision, question, again=is_asked_again)
-    if workload is not None and marks == (*task_marks, full_units):
+    if workload is not None and fingerprint_before == fingerprint:
         workload = replace(workload, units=units)
     else:
         workload = _workload(session, rater, units, full_units)
-    _cache.store(session, rater.id, (now, (*task_marks, full_units), workload))
+    _cache.store(session, rater.id, (now, fingerprint, workload))
     return workload
 
 
@@ -143,15 +145,16 @@ def _workload(
     of_rater = columns.where(Task.rater_id == rater.id, is_put_to_raters(Task.question_id))
     rows = tables(session).execute(of_rater.order_by(Task.claimed_at, Task.id))
     tasks = tuple(
-        Given(key, Unit(question_id, run), kind, late) for key, question_id, run, kind, late in rows
+        GivenTask(task_id, Unit(question_id, run_id), kind, postponed_at)
+        for task_id, question_id, run_id, kind, postponed_at in rows
     )
     assigned = assignments.assigned(session, rater)
-    gone = {task.unit for task in tasks}.union(full_units)
+    taken = {task.unit for task in tasks}.union(full_units)
     order: Iterable[Unit] = (u for u in units if assigned is None or u.question_id in assigned)
     if rater.study.shuffle_questions:
         secret, rater_id = rater.study.order_secret, rater.id
         order = sorted(order, key=lambda unit: draw(secret, Purpose.QUESTIONS, rater_id, *unit))
-    workload = Workload(tasks, tuple(unit for unit in order if unit not in gone), units)
+    workload = Workload(tasks, tuple(unit for unit in order if unit not in taken), units)
     late = sorted(
         (task.postponed_at, task.unit) for task in workload.first_time if task.postponed_at
     )
@@ -162,19 +165,20 @@ def _workload(
 
 
 @cache
-def _tasks_mark() -> Select[*tuple[Any, ...]]:
-    # Its row differs once a rater's tasks do.
-    count_and_latest = func.count(), func.max(Task.claimed_at)
-    postponed = func.count(Task.postponed_at), func.max(Task.postponed_at)
-    mine = Rater.id == bindparam("rater_id")
-    overlap = select(Study.overlap).join(Rater, Rater.study_id == Study.id).where(mine)
-    asked_again = func.max(Task.asked_again_at)
-    marks = select(*count_and_latest, *postponed, asked_again, overlap.scalar_subquery())
-    return marks.where(Task.rater_id == bindparam("rater_id"))
+def _task_fingerprint() -> Select[*tuple[Any, ...]]:
+    """Return the statement whose one row differs once a rater's tasks do."""
+    of_rater = Rater.id == bindparam("rater_id")
+    overlap = select(Study.overlap).join(Rater, Rater.study_id == Study.id).where(of_rater)
+    return select(
+        *(func.count(), func.max(Task.claimed_at)),
+        *(func.count(Task.postponed_at), func.max(Task.postponed_at)),
+        func.max(Task.asked_again_at).label("asked_again_at"),
+        overlap.scalar_subquery().label("overlap"),
+    ).where(Task.rater_id == bindparam("rater_id"))
 
 
 def _full_units(session: Session, overlap: int | None) -> frozenset[Unit]:
-    # Units given to as many raters as the overlap allows.
+    """Return the units that were given to as many raters as the overlap allows."""
     if overlap is None:
         return frozenset()
     units = select(Task.question_id, Task.run_id).group_by(Task.question_id, Task.run_id)
@@ -185,15 +189,15 @@ def _full_units(session: Session, overlap: int | None) -> frozenset[Unit]:
 def _units(
     session: Session, rater: Rater, revision: str, question: int | None = None, *, again: bool
 ) -> dict[Unit, UnitProgress]:
-    # The stored summaries are read; things are counted only in units that were begun.
+    # The stored summaries are read; items are counted only in units that were begun.
     values = {"rater_id": rater.id, "study_id": rater.study_id, "question": question}
     statement = _summed(of_one=question is not None)
     rows = tables(session).execute(statement, values).all()
-    looked_up = pool.looked_up(session, rater.study_id, revision)
+    with_evidence = pool.units_with_evidence(session, rater.study_id, revision)
     begun = [
         Unit(question_id, run_id)
         for question_id, run_id, is_open, is_begun, *_ in rows
-        if (is_open and is_begun) or (question_id, run_id) in looked_up
+        if (is_open and is_begun) or (question_id, run_id) in with_evidence
     ]
     open_by_unit = pool.count_open(session, rater, begun)
     openly = asked_again.count_open(session, rater, question) if again else {}
@@ -264,7 +268,7 @@ def next_repeat(
     open_units: Collection[Unit] = (),
     among: Callable[[Unit], bool] = lambda _unit: True,
 ) -> Task | None:
-    """Give the rater the repeat that is due, `among` some units; ``None`` if none is.
+    """Return the repeat that the rater is given now, `among` some units; ``None`` if none is due.
 
     No unit is asked again while it is open for the first time, nor right after it, unless nothing
     else is left to do.
@@ -285,13 +289,14 @@ def next_repeat(
     rested = [unit for unit in due_now if unit not in latest]
     if not rested and (workload.free or open_units):
         return None
-    return _give(session, rater, (rested or due_now)[0], now)
+    return _make_repeat(session, rater, (rested or due_now)[0], now)
 
 
 def ready(workload: Workload, open_units: Collection[Unit]) -> list[Unit]:
     """Return the repeats due by now; units put off and still open are not reached."""
-    is_late = [task.postponed_at and task.unit in open_units for task in workload.first_time]
-    reached = len(is_late) - sum(map(bool, is_late))
+    reached = sum(
+        not (task.postponed_at and task.unit in open_units) for task in workload.first_time
+    )
     return [unit for unit, after in workload.planned.items() if after <= reached]
 
 
@@ -308,33 +313,36 @@ def is_open() -> ColumnElement[bool]:
     )
 
 
-def _left_again(session: Session, rater: Rater) -> tuple[int, int, int, int]:
-    mine = Task.rater_id == rater.id, Task.kind == REPEAT
-    unsaid = select(func.count()).select_from(Repeat).join(Task)
-    unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
+def _left_in_repeats(session: Session, rater: Rater) -> tuple[int, int, int, int]:
+    """Return the judgments, grades, empty lists and tasks left in the repeats given so far."""
+    of_rater = Task.rater_id == rater.id, Task.kind == REPEAT
+    unjudged = select(func.count()).select_from(Repeat).join(Task)
+    unjudged = unjudged.where(*of_rater, Repeat.verdict.is_(None))
     unrated = select(func.count()).select_from(RepeatRating).join(Task).join(Query)
-    unrated = unrated.where(*mine, RepeatRating.quality.is_(None), Query.asks_quality)
-    lists = unsaid.join(JudgedItem).where(JudgedItem.item_id.is_(None))
-    open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
-    counts = (statement.scalar_subquery() for statement in (unsaid, unrated, lists, open_tasks))
+    unrated = unrated.where(*of_rater, RepeatRating.quality.is_(None), Query.asks_quality)
+    lists = unjudged.join(JudgedItem).where(JudgedItem.item_id.is_(None))
+    open_tasks = select(func.count()).select_from(Task).where(*of_rater, is_open())
+    counts = (statement.scalar_subquery() for statement in (unjudged, unrated, lists, open_tasks))
     judgments, answers, empty, tasks = session.execute(select(*counts)).one()
     return judgments, answers, empty, tasks
 
 
 def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
+    """Return the verdicts given in a repeat and when, by judged item."""
     rows = select(Repeat.judged_item_id, Repeat.verdict, Repeat.changed_at)
     of_task = session.execute(rows.where(Repeat.task_id == task.id))
     return {item_id: (verdict, at) for item_id, verdict, at in of_task if verdict and at}
 
 
-def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
+def _make_repeat(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
+    """Return a task that asks again for all that the rater judged and rated in a unit."""
     judged = select(JudgedItem.id).join(Judgment)
     judged = judged.where(Judgment.rater_id == rater.id, Judgment.verdict.is_not(None))
     is_shown = pool.in_unit(unit), pool.is_shown(rater.study_id, rater.study.pool_depth)
     rated = select(Query.id).join(Run).join(QueryRating, QueryRating.query_key == Query.id)
     rated = rated.where(QueryRating.rater_id == rater.id, QueryRating.quality.is_not(None))
     in_unit = pool.answers_in(rater.study_id, unit)
-    task = pool.give(session, rater, unit, REPEAT, now)
+    task = pool.make_task(session, rater, unit, REPEAT, now)
     for item_id in session.scalars(judged.where(*is_shown)).all():
         session.add(Repeat(task_id=task.id, judged_item_id=item_id))
     for key in session.scalars(rated.where(in_unit)).all():
@@ -388,7 +396,7 @@ def progress(session: Session, rater: Rater) -> Progress:
 
 
 def progress_in(session: Session, rater: Rater, workload: Workload) -> Progress:
-    """Return how far the rater is; a question that they finished elsewhere is done.
+    """Return the progress in a workload; a question finished on another page is done.
 
     Repeats count from the beginning, so that no number grows when one is given.
     """
@@ -396,19 +404,22 @@ def progress_in(session: Session, rater: Rater, workload: Workload) -> Progress:
     first_time = [units[unit] for unit in own_units if unit in units]
     free = [units[unit] for unit in workload.free]
     planned = [units[unit] for unit in workload.planned]
-    is_again = len(own_units) < len(workload.tasks)
-    *again, open_again = _left_again(session, rater) if is_again else (0, 0, 0, 0)
-    opened = sum(unit.is_open for unit in first_time) + open_again
+    has_repeats = len(own_units) < len(workload.tasks)
+    *left, open_repeats = _left_in_repeats(session, rater) if has_repeats else (0, 0, 0, 0)
+    open_tasks = sum(unit.is_open for unit in first_time) + open_repeats
     to_come = [(unit.judgments, unit.answers, unit.lists) for unit in planned]
-    repeats = _sums([again, *to_come])
+    repeats = _sums([left, *to_come])
     still_open = [(u.open_judgments, u.unrated, u.open_lists) for u in (*first_time, *free)]
-    mine = (*own_units, *workload.free)
-    unfinished = {unit.question_id for unit in mine if unit in units and units[unit].is_open}
+    judgments, grades, lists = _sums([repeats, *still_open])
+    of_rater = (*own_units, *workload.free)
+    unfinished = {unit.question_id for unit in of_rater if unit in units and units[unit].is_open}
     return Progress(
-        len(workload.tasks) - opened + sum(not unit.is_open for unit in free),
-        len(workload.tasks) + len(free) + len(planned),
-        len({unit.question_id for unit in mine}),
-        *_sums([repeats, *still_open]),
+        finished=len(workload.tasks) - open_tasks + sum(not unit.is_open for unit in free),
+        of=len(workload.tasks) + len(free) + len(planned),
+        questions=len({unit.question_id for unit in of_rater}),
+        open_judgments=judgments,
+        unrated=grades,
+        open_lists=lists,
         open_questions=len(unfinished),
         repeats=repeats,
     )
@@ -434,7 +445,7 @@ def finished_counts(session: Session, rater: Rater) -> tuple[int, int, int, int]
 
 
 def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | None]:
-    """Return how many of the rater's counted cards are relevant: both numbers and the share."""
+    """Return how many of the rater's counted cards are relevant, of how many, and the ratio."""
     rows = _judged_rows(rater)
     verdicts = session.scalars(select(rows.c.verdict).where(rows.c.item_id.is_not(None)))
     relevances = map(Scale.stored(rater.study.scale).relevances.__getitem__, verdicts)

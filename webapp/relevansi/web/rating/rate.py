@@ -55,7 +55,7 @@ def next_one() -> Response:
             return _to(task_id, because="runs" if is_new else None)
         if chosen.category:  # nothing of it is in this rater's share
             return see_other(url_for("rate.next_one"))
-        task_ids, is_owner = tasks.given_to(session, rater), rater.is_owner
+        task_ids, is_owner = tasks.ids_of_rater(session, rater), rater.is_owner
         progress = workloads.progress(session, rater)
         counts = workloads.finished_counts(session, rater)
     return htmx.respond(
@@ -139,7 +139,7 @@ def judge(task_id: str) -> Response:
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
     card = page.card(card_key)
     if htmx.wants_part():
-        return _clicked(page, changed=[card, *page.sharing(card)])
+        return _clicked(page, changed=[card, *page.cards_to_refresh(card)])
     still_here = card is not None and page.stage is TaskStage.CARDS
     return _to(task_id, _anchor=f"card-{card.number}" if card and still_here else "below")
 
@@ -229,7 +229,7 @@ def later(task_id: str) -> Response:
 @blueprint.post("/ahead")
 def ahead() -> Response:
     with access.writing() as (session, rater):
-        tasks_ahead = tasks.ahead(session, rater, access.now(), AHEAD)
+        tasks_ahead = tasks.prefetch(session, rater, access.now(), AHEAD)
         addresses = [url_for("rate.show", task_id=task.id) for task in tasks_ahead]
     return jsonify(addresses=addresses)
 

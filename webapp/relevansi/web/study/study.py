@@ -439,7 +439,7 @@ def save_notes() -> Response:
         return _notes(values, forms.messages(form), status=422)
     typed = {notes[name]: text for name, text in values.items() if name in notes}
     with access.writing() as (session, rater):
-        particulars.put_notes(session, rater.study, typed, access.now())
+        particulars.set_notes(session, rater.study, typed, access.now())
         if "show" in values:
             particulars.show_offered_notes(session, rater.study, access.now(), values["show"])
     place = f"note-{values['show']}" if values.get("show") else None
