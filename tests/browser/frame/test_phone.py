@@ -152,7 +152,7 @@ def test_a_new_link_is_copied_and_shared_by_a_button(
     visit(page, study, "raters with a new link")
     address = page.locator(".address").inner_text()
     page.get_by_role("button", name="Salin tautan").click()
-    expect(page.locator("[data-handing] [role=status]")).to_have_text("Tersalin")
+    expect(page.locator(".acts [role=status]")).to_have_text("Tersalin")
     page.get_by_role("button", name="Bagikan").click()
 
     assert page.evaluate("[window.copied, window.shared]") == [address, address]

@@ -70,14 +70,14 @@ def test_a_script_comes_after_all_that_it_imports_and_each_file_once(client: Fla
     names = [path.name for path in resource("static").rglob("*.js") if "vendor" not in path.parts]
     assert sorted(names) == sorted(set(names))
 
-    script = client.get("/static/joined/rating/rating.js+people/links.js")
+    script = client.get("/static/joined/rating/rating.js+frame/copying.js")
 
     order = re.findall(r'^parts\["([\w.]+)"\] =', script.text, re.MULTILINE)
     assert script.mimetype == "text/javascript"
     assert not re.search(r"^\s*(?:import|export)\b", script.text, re.MULTILINE)
     assert len(order) == len(set(order))
     assert order.index("memory.js") < order.index("queue.js") < order.index("outbox.js")
-    assert order[-2:] == ["rating.js", "links.js"]
+    assert order[-2:] == ["rating.js", "copying.js"]
 
 
 @pytest.mark.parametrize(

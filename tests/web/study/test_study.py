@@ -27,6 +27,7 @@ from tests.page import Page
 from tests.services.rating.blind_raters import Robot
 from tests.services.runs.runs import card, click, query
 from tests.stored_studies import open_study
+from tests.web import visitors
 from tests.web.conftest import PART, judge, stored
 from tests.web.rating.blind_study import set_study
 from tests.web.visitors import invited
@@ -366,7 +367,8 @@ def test_an_invited_rater_sees_their_own_work_and_no_figure(
 
 def lefts(page: Page) -> list[str]:
     """Return the last column of the questions."""
-    return [text or "0" for text in page.texts(".heat [role=cell].sum")]
+    questions = page.all(".heat [role=row]:not(.names):not(.sums)")
+    return [row.texts("[role=cell].sum")[0] or "0" for row in questions]
 
 
 def test_questions_say_what_is_left(client: FlaskClient, web_database: Database) -> None:
@@ -383,6 +385,55 @@ def test_questions_say_what_is_left(client: FlaskClient, web_database: Database)
     assert "<script>x" not in page.source
     assert lefts(page) == ["3", "2"]  # of two raters: Ani lacks 1 of 2, the owner all of both
     assert lefts(alone) == ["1", "1"]  # question 1 is Ani's, question 2 is free
+
+
+def numbers(cells: list[str]) -> list[int]:
+    return [int(text) for text in cells]
+
+
+def test_many_questions_are_shown_by_ten_and_each_leads_to_the_first_open_one(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Of 41 questions of one card each, the owner judged the first two."""
+    queries = [query(n, card(f"c{n}"), text=f"Question {n}?") for n in range(1, 42)]
+    run_id = stored(web_database, queries)
+    judge(client, run_id, 1, 1)
+    judge(client, run_id, 2, 1)
+
+    page = Page(client.get("/study/standing"))
+    *blocks, total = page.all(".heat [role=row]:not(.names)")
+
+    assert [block.one("[role=rowheader]").text for block in blocks] == [
+        *("1–10", "11–20", "21–30", "31–40", "41"),
+    ]
+    assert [numbers(block.texts("[role=cell]")) for block in blocks] == [
+        [8, 8], [10, 10], [10, 10], [10, 10], [1, 1],
+    ]  # fmt: skip
+    assert numbers(total.texts("[role=cell]")) == [39, 39]
+    leads_to = [block.links("[role=cell] a")[0].partition("?")[0] for block in blocks]
+    assert leads_to == [f"/comparisons/questions/{n}" for n in (3, 11, 21, 31, 41)]
+    assert "2 of 41 verdicts" in page
+
+
+def test_a_rater_with_cards_left_can_be_reminded_but_not_oneself(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    base = "https://nilai.example"
+    stored(web_database, [query(1, card("a"), card("b")), query(2, card("c"))])
+    client.post("/study/", data=FORM)
+    add(web_database, "Ani <i>", Relevance.RELEVANT)
+
+    here = Page(client.get("/study/standing"))
+    visitors.lock(web_database)
+    far = app.test_client()
+    far.post("/sign-in", base_url=base, data={"password": visitors.PASSWORD})
+    elsewhere = Page(far.get("/study/standing", base_url=base, headers={"Accept-Language": "en"}))
+
+    words = "Hello Ani <i>, 2 cards are left for you to judge in “Skripsi”."
+    assert here.texts("[id^=reminder-]") == [words]  # a local address leads nowhere elsewhere
+    assert elsewhere.texts("[id^=reminder-]") == [f"{words} {base}/"]
+    copies = here.values("[data-copies]", "data-copies")
+    assert copies == here.values("[id^=reminder-]", "id")
 
 
 @pytest.fixture(name="two_raters")
@@ -509,7 +560,7 @@ def test_the_plan_shows_every_rater(client: FlaskClient, web_database: Database,
         session.commit()
 
     page = Page(client.get("/study/standing"))
-    rows = page.all(".heat [role=row]")[1:]
+    rows = page.all(".heat [role=row]:not(.names):not(.sums)")
 
     # What each rater has left of a question, and what is left of it in all.
     assert [row.texts("[role=cell]") for row in rows] == [
@@ -533,7 +584,7 @@ def test_the_map_marks_the_questions_that_decide_between_methods(
     stored(web_database, [same, query(2, card("a"), text=text)], method="api")
     stored(web_database, [same, query(2, card("b"), text=text)], method="hybrid")
 
-    rows = Page(client.get("/study/standing")).all(".heat [role=row]")[1:]
+    rows = Page(client.get("/study/standing")).all(".heat [role=row]:not(.names):not(.sums)")
 
     assert [row.has(".decides") for row in rows] == [False, True]
 

@@ -27,6 +27,10 @@ LONGEST_PAUSE = timedelta(minutes=2)
 
 RECENT = 200
 
+MOST_ROWS = 40
+"""A map of more questions than this has a row for each ten of them."""
+BLOCK = 10
+
 
 class Saving(Struct, frozen=True):
     """The saving by pooling: verdicts to give against cards shown, and things left out by depth.
@@ -81,6 +85,81 @@ class QuestionProgress(Struct, frozen=True):
     reach: int
     judged: dict[str, int]
     verdicts_left: int
+
+    def is_for(self, rater: str, *, is_blind: bool) -> bool:
+        """Whether a rater has the question or may be given it; whoever sees the runs has all."""
+        return not is_blind or rater in self.judged or rater in self.planned_for
+
+    def cards_left(self, rater: str) -> int:
+        return self.judged_items - self.judged.get(rater, 0)
+
+
+class MapCell(NamedTuple):
+    """The cards of one rater in one row of the map, and where the cell leads to.
+
+    That is the first of the row's questions with cards left, or the first of all.
+    """
+
+    cards: int
+    left: int
+    leads_to: QuestionProgress
+    may_be_given: bool
+
+    @property
+    def judged(self) -> int:
+        return self.cards - self.left
+
+
+class MapRow(NamedTuple):
+    """A question, or up to ten of one set, with a cell for each rater; none where not theirs."""
+
+    questions: Sequence[QuestionProgress]
+    cells: Sequence[MapCell | None]
+
+    @property
+    def verdicts_left(self) -> int:
+        return sum(question.verdicts_left for question in self.questions)
+
+
+def map_rows(
+    questions: Sequence[QuestionProgress], raters: Sequence[str], *, is_blind: bool
+) -> list[MapRow]:
+    """Return the map of raters by questions, which are in the order of their sets."""
+    return [map_row(block, raters, is_blind=is_blind) for block in _blocks(questions)]
+
+
+def map_row(
+    questions: Sequence[QuestionProgress], raters: Sequence[str], *, is_blind: bool
+) -> MapRow:
+    """Return one row of the map; of all questions, it is the sum of the others."""
+    return MapRow(questions, [_cell(questions, name, is_blind=is_blind) for name in raters])
+
+
+def _blocks(questions: Sequence[QuestionProgress]) -> list[Sequence[QuestionProgress]]:
+    if len(questions) <= MOST_ROWS:
+        return [[question] for question in questions]
+    # Positions begin anew with each set, and "41 to 5" would name nothing.
+    starts = [at for at in range(1, len(questions)) if _begins_set(questions, at)]
+    bounds = pairwise([0, *starts, len(questions)])
+    sets = [questions[first:last] for first, last in bounds]
+    return [of[at : at + BLOCK] for of in sets for at in range(0, len(of), BLOCK)]
+
+
+def _begins_set(questions: Sequence[QuestionProgress], at: int) -> bool:
+    return questions[at].position <= questions[at - 1].position
+
+
+def _cell(block: Sequence[QuestionProgress], rater: str, *, is_blind: bool) -> MapCell | None:
+    theirs = [question for question in block if question.is_for(rater, is_blind=is_blind)]
+    if not theirs:
+        return None
+    unfinished = (question for question in theirs if question.cards_left(rater))
+    return MapCell(
+        cards=sum(question.judged_items for question in theirs),
+        left=sum(question.cards_left(rater) for question in theirs),
+        leads_to=next(unfinished, theirs[0]),
+        may_be_given=any(rater in question.planned_for for question in theirs),
+    )
 
 
 def progress_of_raters(session: Session, study: Study) -> tuple[RaterProgress, ...]:

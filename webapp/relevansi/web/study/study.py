@@ -20,7 +20,7 @@ from relevansi import labels
 from relevansi.db.tables.study import Study
 from relevansi.exporters.exports.metrics_tables import blindness_sentence
 from relevansi.failures import Refused
-from relevansi.i18n import gettext
+from relevansi.i18n import gettext, ngettext
 from relevansi.kinds import KINDS
 from relevansi.kinds.property import Card
 from relevansi.metrics.judging.graded import headline_of, ranking_figure
@@ -279,6 +279,9 @@ def show_standing() -> Response:
         in_study = reports.in_study(study)
         blindness = reports.blindness(session, study, in_study, Rule(reports.MAJORITY))
         rule = reports.final_rule(session, study)
+        raters = progress.progress_of_raters(session, study)
+        names = [line.name for line in raters]
+        total = progress.map_row(questions, names, is_blind=is_blind)
         return htmx.respond(
             "study/standing.html",
             "study/_standing.html",
@@ -287,9 +290,15 @@ def show_standing() -> Response:
             saving=progress.saving(session, study),
             pool_depth=study.pool_depth,
             overlap=study.overlap,
-            is_blind=is_blind,
-            raters=progress.progress_of_raters(session, study),
+            raters=raters,
             questions=questions,
+            rows=progress.map_rows(questions, names, is_blind=is_blind),
+            total=total,
+            reminders={
+                name: _reminder(study, name, cell.left)
+                for name, cell in zip(names, total.cells, strict=True)
+                if cell and cell.left and name != rater.name
+            },
             runs=progress.runs_by_question(session, study),
             blindness=blindness_sentence(blindness),
             askable=asked_again.askable(session, study),
@@ -299,6 +308,20 @@ def show_standing() -> Response:
             machines=sum(rater.is_machine for rater in studies.people_and_machines(session, study)),
             settled=planning.settled_part(session, study) if questions else None,
         )
+
+
+def _reminder(study: Study, name: str, n_cards: int) -> str:
+    """Return a message to a rater; its link is for where they judged before and are known."""
+    sentence = ngettext(
+        "Hello %(name)s, %(n)s card is left for you to judge in “%(study)s”.",
+        "Hello %(name)s, %(n)s cards are left for you to judge in “%(study)s”.",
+        n_cards,
+        name=labels.owner(name),
+        study=studies.shown_name(study),
+    )
+    if access.is_loopback(request.host):  # it would lead nowhere on another device
+        return sentence
+    return f"{sentence} {url_for('home.show', _external=True)}"
 
 
 @blueprint.get("/more")
