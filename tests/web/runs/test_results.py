@@ -91,7 +91,7 @@ def test_each_example_is_reported_on_stored_and_counted(
 ) -> None:
     report = drop(client, *together(name))
     assert report.status_code == 200
-    assert Page(report).count(".sample tbody tr") >= 1
+    assert Page(report).count(".as-rated .card") >= 1
     assert Page(report).has("[value=store]")
     assert count(web_database, Run) == 0
 
@@ -126,7 +126,7 @@ def test_columns_that_nothing_names_are_chosen_on_the_page_and_remembered(
 
     columns = ["query=frage", "text=treffer", "system=weg", "doc_id="]
     report = decide(client, report, "look", column=columns, depth="5")
-    assert Page(report).has(".sample")
+    assert Page(report).has(".as-rated .card")
     decide(client, report, "store")
     decide(client, drop(client, ("b.csv", FOREIGN.format("b"))), "store")
 

@@ -43,7 +43,7 @@ class ImportReport(Struct, frozen=True):
 
     ``run_id`` is the run that already holds the file (``already_imported``) or the same
     session (``enriches``). ``undecided`` are the questions of which it is not stated whether
-    they depend on their conversation. ``question_keys`` are equal for two runs of the same
+    they depend on their conversation, ``follow_ups`` the ids of those that do. ``question_keys`` are equal for two runs of the same
     questions. ``refused`` is why the file cannot be
     stored here.
     """
@@ -56,6 +56,7 @@ class ImportReport(Struct, frozen=True):
     already_imported: bool = False
     enriches: bool = False
     undecided: tuple[ReadQuery, ...] = ()
+    follow_ups: tuple[int, ...] = ()
     question_keys: tuple[str, ...] = ()
     refused: Any = None  # a ``Refused``
 
@@ -80,6 +81,7 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
             sum(len(query.cards) for query in run.queries),
         ),
         undecided=tuple(query for query in run.queries if query.context_dependent is None),
+        follow_ups=tuple(query.query_id for query in run.queries if query.context_dependent),
         question_keys=tuple(json_runs.question_key(query.question) for query in run.queries),
     )
 

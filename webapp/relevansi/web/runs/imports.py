@@ -29,6 +29,8 @@ from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices, exam
 from relevansi.importers.results.rows import MAPPED_ROLES
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.problems import ImportRefused
+from relevansi.kinds.property import Card
+from relevansi.notation import ranges
 from relevansi.records import ReadQuery
 from relevansi.services.evaluations.evaluations import EvaluationKind
 from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
@@ -145,6 +147,9 @@ def show() -> Response:
             study_name=studies.shown_name(rater.study) if becomes else "",
             becomes=becomes,
             queries=_new_queries(session, rater.study, files),
+            is_of_properties=(
+                rater.study.kind == Card.kind and bool(runs.in_order(session, rater.study))
+            ),
         )
 
 
@@ -321,6 +326,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
         "roles": MAPPED_ROLES if opened.format is RESULTS else (),
         "raters": people,  # to whom ratings can be given
         "is_sample": isinstance(report, ImportReport) and report.read.sha256 in samples.FILES,
+        "follow_ups": ", ".join(ranges(getattr(report, "follow_ups", ()))),
     }
 
 
