@@ -373,9 +373,11 @@ def lefts(page: Page) -> list[str]:
 
 def test_questions_say_what_is_left(client: FlaskClient, web_database: Database) -> None:
     queries = [query(1, card("a"), card("b"), text="<script>x</script>"), query(2, card("c"))]
-    stored(web_database, queries)
+    run_id = stored(web_database, queries)
     add(web_database, "Ani <i>", Relevance.RELEVANT)
 
+    organised = Page(client.get("/study/standing"))
+    judge(client, run_id, 2, 1)
     page = Page(client.get("/study/standing"))
     client.post("/study/", data=FORM | {"overlap": "1"})
     alone = Page(client.get("/study/standing"))
@@ -383,8 +385,9 @@ def test_questions_say_what_is_left(client: FlaskClient, web_database: Database)
     assert "Ani <i>" in page.texts(".heat .names span")
     assert page.all(".heat [role=row]")[1].texts("[role=cell]") == ["2", "1", "3"]
     assert "<script>x" not in page.source
-    assert lefts(page) == ["3", "2"]  # of two raters: Ani lacks 1 of 2, the owner all of both
-    assert lefts(alone) == ["1", "1"]  # question 1 is Ani's, question 2 is free
+    assert lefts(organised) == ["1", "1"]  # an owner who judges nothing is not waited for
+    assert lefts(page) == ["3", "1"]  # of two raters: Ani lacks a card of each, the owner both of 1
+    assert lefts(alone) == ["1", "0"]  # question 1 is Ani's, question 2 the owner's
 
 
 def numbers(cells: list[str]) -> list[int]:

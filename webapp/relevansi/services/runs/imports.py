@@ -43,9 +43,8 @@ class ImportReport(Struct, frozen=True):
 
     ``run_id`` is the run that already holds the file (``already_imported``) or the same
     session (``enriches``). ``undecided`` are the questions of which it is not stated whether
-    they depend on their conversation, ``follow_ups`` the ids of those that do. ``question_keys`` are equal for two runs of the same
-    questions. ``refused`` is why the file cannot be
-    stored here.
+    they depend on their conversation, ``follow_ups`` the ids of those that do. ``question_keys``
+    are equal for two runs of the same questions. ``refused`` is why the file cannot be stored here.
     """
 
     name: str

@@ -308,16 +308,10 @@ def state(session: Session, study: Study, scope: Scope, rule: Rule) -> State:
 
 
 def _behind(session: Session, study: Study, scope: Scope) -> dict[str, int]:
-    """Return how many questions in `scope` each person has still to finish, by name.
-
-    An owner who judges nothing while others do only organises the study.
-    """
-    active = _active(session, study)
+    """Return how many questions in `scope` each awaited person has still to finish, by name."""
     is_blind = studies.is_blind(session, study)
     behind = {}
-    for rater in studies.present(session, study):
-        if rater.is_owner and rater.id not in active and active:
-            continue
+    for rater in awaited(session, study):
         waits = select(Query.question_id).join(StoredSummary, StoredSummary.query_key == Query.id)
         waits = waits.where(scope, StoredSummary.rater_id == rater.id, stored_summaries.is_open())
         questions = set(session.scalars(waits))
@@ -328,6 +322,19 @@ def _behind(session: Session, study: Study, scope: Scope) -> dict[str, int]:
         if questions:
             behind[labels.owner(rater.name)] = len(questions)
     return behind
+
+
+def awaited(session: Session, study: Study) -> list[Rater]:
+    """Return the people whose verdicts the study waits for.
+
+    An owner who judges nothing while others do only organises it.
+    """
+    active = _active(session, study)
+    return [
+        rater
+        for rater in studies.present(session, study)
+        if rater.id in active or not (active and rater.is_owner)
+    ]
 
 
 def _active(session: Session, study: Study) -> set[int]:

@@ -19,6 +19,7 @@ from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.services.rating import pool, workloads
 from relevansi.services.rating.workloads import Progress
+from relevansi.services.runs import reports
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.question_sets import is_put_to_raters
 
@@ -269,7 +270,9 @@ def runs_by_question(session: Session, study: Study) -> dict[int, list[str]]:
 
 
 def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
-    names = {rater.id: rater.name for rater in studies.present(session, study)}
+    """Return how far each question is, of the people whose verdicts the study waits for."""
+    present = {rater.id for rater in studies.present(session, study)}
+    names = {rater.id: rater.name for rater in reports.awaited(session, study)}
     raters_given: dict[int, set[int]] = defaultdict(set)
     for question_id, rater_id in session.execute(select(Task.question_id, Task.rater_id)):
         raters_given[question_id].add(rater_id)
@@ -304,6 +307,7 @@ def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
         verdicts_left = begun + n_items * max(0, n_wanted - len(by))
         planned_for = [name for rater, name in theirs.items() if rater not in raters_given[key]]
         about = key, position, text, category, n_items, given_to, planned_for if is_free else []
-        reach = len({*theirs, *raters_given[key]})
+        allowed = {rater for rater in present if key in assigned.get(rater, {key})}
+        reach = len(allowed | raters_given[key])
         standings.append(QuestionProgress(*about, reach, judged=by, verdicts_left=verdicts_left))
     return standings

@@ -279,7 +279,8 @@ def show_standing() -> Response:
         in_study = reports.in_study(study)
         blindness = reports.blindness(session, study, in_study, Rule(reports.MAJORITY))
         rule = reports.final_rule(session, study)
-        raters = progress.progress_of_raters(session, study)
+        awaited = reports.awaited(session, study)
+        raters = [progress.rater_progress(session, line) for line in awaited]
         names = [line.name for line in raters]
         total = progress.map_row(questions, names, is_blind=is_blind)
         return htmx.respond(
