@@ -352,13 +352,48 @@ def test_a_second_list_of_a_question_is_named(name: str) -> None:
     assert [p.details["place"] for p in group.problems if p.code == "results_list_beside"] == [name]
 
 
-@pytest.mark.parametrize("name", ["context", "Context"])
-def test_a_list_beside_one_that_lies_deeper_is_named(name: str) -> None:
-    """A system that is called like a usual list hides no other system's."""
-    group = read({"question": "boots", "results": {"BM25": [*reversed(DOCS)], name: DOCS}})
+def test_a_list_beside_one_that_lies_deeper_is_named() -> None:
+    related = [{"text": "Skirts", "count": 3}]
+
+    group = read({"question": "boots", "results": {"context": DOCS, "related": related}})
 
     places = [p.details["place"] for p in group.problems if p.code == "results_list_beside"]
-    assert places == ["results.BM25"]
+    assert places == ["results.related"]
+    assert lists(group) == {"r": {"boots": BOTH}}
+
+
+SCORED = [{**document, "score": 0.5} for document in DOCS]
+
+
+@pytest.mark.parametrize(
+    ("beside", "names", "items"),
+    [
+        ({"results": {"BM25": DOCS, "Context": DOCS}}, ("BM25", "Context"), BOTH),
+        ({"results": {"documents": DOCS, "passages": DOCS}}, ("documents", "passages"), BOTH),
+        ({"results": {"bm25": DOCS, "dense": SCORED}}, ("bm25", "dense"), BOTH),
+        ({"results": {"bm25": IDS, "dense": IDS}}, ("bm25", "dense"), ONLY_IDS),
+        ({"contexts": {"naive": TEXTS, "hyde": TEXTS}}, ("naive", "hyde"), ONLY_TEXTS),
+        ({"outputs": {"bm25": {"hits": DOCS}, "dense": {"hits": DOCS}}}, ("bm25", "dense"), BOTH),
+        ({"runs": [{"name": name, "hits": DOCS} for name in "ab"]}, ("a", "b"), BOTH),
+        ({"lists": [{"system": name, "hits": DOCS} for name in "ab"]}, ("a", "b"), BOTH),
+        ({name: {"documents": DOCS} for name in ("bm25", "dense")}, ("bm25", "dense"), BOTH),
+    ],
+)
+def test_each_list_of_a_question_is_read_for_the_system_it_is_called_after(
+    beside: dict[str, object], names: tuple[str, str], items: list[tuple[str, str]]
+) -> None:
+    group = read({"id": "q1", "query": "boots", **beside})
+
+    assert lists(group) == {name: {"boots": items} for name in names}
+    assert "results_list_beside" not in codes(group)
+
+
+def test_a_system_with_an_empty_list_has_found_nothing() -> None:
+    values = (
+        {"query": name, "results": {"bm25": DOCS, "dense": DOCS[:n]}} for n, name in enumerate("ab")
+    )
+
+    assert lists(read(*values))["dense"] == {"a": [], "b": BOTH[:1]}
 
 
 def test_a_question_with_two_lists_of_one_system_is_reported() -> None:

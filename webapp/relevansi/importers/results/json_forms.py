@@ -6,7 +6,13 @@ from collections import Counter
 from functools import lru_cache
 
 from relevansi.importers.results import spans
-from relevansi.importers.results.json_questions import GOLD, LOOKED_AT, list_at, of_keys
+from relevansi.importers.results.json_questions import (
+    GOLD,
+    LOOKED_AT,
+    list_at,
+    of_keys,
+    systems_in,
+)
 from relevansi.importers.results.records import (
     at,
     literal,
@@ -80,7 +86,7 @@ def _with_questions(value: Values) -> Values:
 def respelled(value: object) -> object:
     """A JSON value whose keys are spelled as the paths of shapes are.
 
-    A key stays as it is where two of its object would be one.
+    A key stays as it is where two of its object would be one, or where it is called like a system.
 
     >>> respelled({"Query": "a", "SearchResults": [{"Id": 1}], "Size": 2})
     {'query': 'a', 'search_results': [{'id': 1}], 'Size': 2}
@@ -89,7 +95,8 @@ def respelled(value: object) -> object:
         return [respelled(entry) if isinstance(entry, dict | list) else entry for entry in value]
     if not isinstance(value, dict):
         return value
-    names = _spellings(tuple(value)) if len(value) < LOOKED_AT else {}
+    has_systems = len(value) > 1 and bool(systems_in(value, "systems"))
+    names = {} if has_systems or len(value) >= LOOKED_AT else _spellings(tuple(value))
     return {
         names.get(name, name): respelled(inner) if isinstance(inner, dict | list) else inner
         for name, inner in value.items()

@@ -99,10 +99,9 @@ def _list(
         list_number=number,
         extra=_notes(value, turns, listed or []),
     )
-    for name in _lists_beside(value, str(instead), listed) if listed else ():
-        if name in shape.answer:
-            continue
-        file.warn("results_list_beside", line, place=name)
+    for name in () if listed is None else _lists_beside(value, str(instead), listed):
+        if name not in shape.answer:
+            file.warn("results_list_beside", line, place=name)
     if listed is None:
         kinds = {"place": shape.items.partition("|")[0], "found": kind_of(instead)}
         file.error("results_no_list", line, **kinds)
@@ -132,7 +131,9 @@ def _lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
         if not isinstance(inner, list) or not inner or is_read:
             continue
         first = inner[0]
-        if part_of(name) and len(inner) == len(listed):
+        if len(inner) == len(listed) and part_of(name) in (
+            ("metadata",) if isinstance(first, dict) else ROLE_OF_PART
+        ):
             continue
         if isinstance(first, dict):
             item = None if first.keys() & {"role", "type"} else item_in(SHAPES[-1], first)[0]

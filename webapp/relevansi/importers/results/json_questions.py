@@ -16,12 +16,23 @@ from relevansi.importers.results.records import (
 )
 from relevansi.importers.results.rows import (
     ITEM_ROLES,
+    OPEN_IDS,
     QUESTION_ROLES,
     Values,
     as_text,
+    flattened,
     guessed,
+    plain_name,
 )
-from relevansi.importers.results.shapes import ENVELOPES, MAPPED, QUERY, SHAPES, USUAL_ITEMS, Shape
+from relevansi.importers.results.shapes import (
+    ENVELOPES,
+    MAPPED,
+    NAMES,
+    QUERY,
+    SHAPES,
+    USUAL_ITEMS,
+    Shape,
+)
 
 _OF_OBJECTS = re.compile(r"(?!outputs\.)(?:.*\.)?(?:output|response)|.*\.value")
 """Usual paths of lists that may be an answer or values of something else."""
@@ -32,11 +43,17 @@ GOLD = re.compile(
 LOOKED_AT = 50
 """Entries of a list that are looked at for an object that fits."""
 _DEEPEST = 6
-_USUAL_NAMES = frozenset(
+_OF_RESULTS = re.compile(
+    r"results?|hits|(?:search|retrieval)_results|retrieved\w*|contexts?|rankings?|"
+    r"(?:run|system|method|strateg|engine|retriever)(?:s|ies)"
+)
+"""Names of objects that have nothing but the lists of systems."""
+_USUAL_NAMES = NAMES | {
     name.lower()
     for names in (*QUESTION_ROLES.values(), *ITEM_ROLES.values())
     for name in names.split()
-) | {path.partition(".")[0].lower() for path in f"{USUAL_ITEMS}|data|result|metadata".split("|")}
+}
+"""Names of which nobody's system has one."""
 
 
 def stands(value: object, path: str, depth: int = 0) -> bool:
@@ -213,17 +230,19 @@ def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
     They have the system that an object around them names.
     """
     if isinstance(value, list):
-        head = value[:LOOKED_AT]
-        if any(fits(shape, entry) for entry in head):
-            yield from (entry for entry in value if isinstance(entry, dict))
+        head = [row for entry in value[:LOOKED_AT] for row in _by_list(entry, shape)]
+        if any(fits(shape, row) for row in head):
+            yield from (row for entry in value for row in _by_list(entry, shape))
         elif depth < _DEEPEST:
             for entry in value:
                 if isinstance(entry, dict | list):
                     yield from records(entry, shape, depth + 1)
-    elif fits(shape, value):
-        yield value  # type: ignore[misc]
+        return
+    rows = _by_list(value, shape)
+    if any(fits(shape, row) for row in rows):
+        yield from rows
     elif isinstance(value, dict) and depth < _DEEPEST:
-        listed = (of_keys(value) or _of_systems(value)) if shape is SHAPES[-1] else None
+        listed = of_keys(value) if shape is SHAPES[-1] else None
         if listed:
             yield from listed
             return
@@ -239,6 +258,13 @@ def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
         for name, questions in by_name.items():
             system = {"system": name} if are_systems else around
             yield from (system | record for record in questions)
+
+
+def _by_list(value: object, shape: Shape) -> list[Values]:
+    """An object, or a question once for each of its systems unless a person chose its list."""
+    if not isinstance(value, dict):
+        return []
+    return (of_systems(value) if shape.name != MAPPED else []) or [value]
 
 
 def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | None:
@@ -283,7 +309,7 @@ def of_keys(value: Values) -> list[Values] | None:
                 rows.append({**question, "results": sorted(listed, key=lambda row: -row["score"])})
             case dict():
                 row: Values = {**question, **inner}
-                rows += (None if fits(SHAPES[-1], row) else _of_systems(row)) or [row]
+                rows += of_systems(row) or [row]
             case _:
                 return None
     questions = [question_at(row, QUERY)[1] for row in rows]
@@ -292,29 +318,82 @@ def of_keys(value: Values) -> list[Values] | None:
     return rows if all(fits(SHAPES[-1], row) for row in rows[:LOOKED_AT]) else None
 
 
-def _of_systems(value: Values) -> list[Values] | None:
-    """A question once for each of its several lists, whose names are its systems, if it has them.
+def of_systems(value: Values) -> list[Values]:
+    """A question once for each of the systems whose lists it has; ``[]`` for any other object.
 
-    The lists have objects of the same keys, under names that nobody uses for anything else.
+    The lists stand in an object or a list of its own, or beside the question.
     """
-    objects = [value, *(inner for inner in value.values() if isinstance(inner, dict))]
-    outer = next((inner for inner in objects if _lists_of_systems(inner)), {})
-    lists = _lists_of_systems(outer)
-    common = {n: inner for n, inner in value.items() if n not in lists and inner is not outer}
-    has_question = question_at(common, QUERY)[1] or text_at(common, SHAPES[-1].query_id)
-    rows: list[Values] = [
-        {**common, "system": name, "results": inner} for name, inner in lists.items()
-    ]
-    return rows if has_question else None
+    for place in (*value, ""):
+        by_system = systems_in(value[place] if place else value, place)
+        if not by_system:
+            continue
+        left_out = (place,) if place else by_system
+        common = {name: inner for name, inner in value.items() if name not in left_out}
+        has_question = question_at(common, QUERY)[1] or text_at(common, SHAPES[-1].query_id)
+        if has_question and list_at(common, USUAL_ITEMS)[0] is None:
+            return [common | _of_system(name, inner) for name, inner in by_system.items()]
+    return []
 
 
-def _lists_of_systems(value: Values) -> dict[str, list[object]]:
-    lists = {
-        name: inner
-        for name, inner in value.items()
-        if isinstance(inner, list) and inner and not GOLD.match(name)
+def _of_system(system: str, inner: object) -> Values:
+    """What a question has of one system: its list, or the values beside it without their id."""
+    values = inner if isinstance(inner, dict) else {"results": inner}
+    return {name: inner for name, inner in values.items() if name not in OPEN_IDS} | {
+        "system": system
     }
-    firsts = [entry for entry, *_ in lists.values() if isinstance(entry, dict)]
-    are_alike = len({*map(tuple, firsts)}) == 1 and len(firsts) == len(lists) > 1
-    are_items = are_alike and all(may_be_item(entry, SHAPES[-1]) for entry in firsts)
-    return lists if are_items and _USUAL_NAMES.isdisjoint(map(str.lower, lists)) else {}
+
+
+def systems_in(value: object, place: str = "") -> Values:
+    """The list of each system by its name, or the object that has the list; ``{}`` for none.
+
+    The lists have objects with the same id or text under names that nobody uses for anything else.
+    Where `place` is called as results are, and has nothing else, either is enough.
+    """
+    if isinstance(value, list):
+        value = _by_system(value, place)
+    values = value if isinstance(value, dict) else {}
+    holders = {n: v for n, v in values.items() if isinstance(v, list) or _holds_lists(v)}
+    if not holders:
+        return {}
+    is_map = len(holders) == len(values) and bool(_OF_RESULTS.fullmatch(plain_name(place)))
+    lists: dict[str, list[object]] = {}
+    for name, inner in holders.items() if is_map or len(holders) > 1 else ():
+        listed = list_at(inner, USUAL_ITEMS)[0] if isinstance(inner, dict) else inner
+        if listed is not None and not GOLD.match(name):
+            lists[name] = listed
+    is_map = is_map and len(lists) == len(values)
+    if not lists:
+        return {}
+    firsts = [listed[0] for listed in lists.values() if listed]
+    kinds = {_kind_of_item(entry) for entry in firsts}
+    if len(kinds) > 1 or not all(may_be_item(entry, SHAPES[-1]) for entry in firsts):
+        return {}
+    have_objects = len(firsts) == len(lists) > 1 and isinstance(firsts[0], dict)
+    have_own_names = _USUAL_NAMES.isdisjoint(map(plain_name, lists))
+    are_lists = have_own_names and (bool(firsts) or len(lists) > 1)
+    is_of_systems = (have_objects or are_lists) if is_map else (have_objects and have_own_names)
+    return {name: holders[name] for name in lists} if is_of_systems else {}
+
+
+def _holds_lists(value: object) -> bool:
+    return isinstance(value, dict) and any(isinstance(v, dict | list) for v in value.values())
+
+
+def _by_system(entries: list[object], place: str) -> Values:
+    """Objects in a list by the system that each names; ``{}`` where they name no system or one."""
+    paths = SHAPES[-1].system
+    if plain_name(place).removesuffix("s") in QUESTION_ROLES["system"].split():
+        paths = f"{paths}|name|label|id"
+    if not (entries and _holds_lists(entries[0]) and text_at(entries[0], paths)):
+        return {}
+    by_system = {text_at(entry, paths): entry for entry in entries}
+    return by_system if "" not in by_system and len(by_system) == len(entries) else {}
+
+
+def _kind_of_item(value: object) -> tuple[str, ...]:
+    """The names of the id and the text of an object in a list, else of what it has for them."""
+    if not isinstance(value, dict):
+        return (type(value).__name__,)
+    roles = guessed(tuple(flattened(value)), of_item=True)
+    names = [roles[role] for role in ("doc_id", "text") if role in roles]
+    return tuple(names or [roles[role] for role in ("url", "title") if role in roles])
