@@ -28,6 +28,7 @@ TEXTS = (
 SYSTEMS = ("bm25", "dense")
 IDS = (("d7", "d2", "d5"), ("e1", "e4", "e9"))
 LISTS = {
+    "algolia.json": "hits",
     "azure.json": "value",
     "bedrock.json": "retrievalResults",
     "cohere.json": "results",
@@ -35,8 +36,10 @@ LISTS = {
     "chunks.jsonl": "retrieved_chunks",
     "deepeval.json": "retrieval_context",
     "dify.json": "records",
+    "fastgpt.json": "quoteList",
     "haystack.json": "retriever.documents",
     "kendra.json": "ResultItems",
+    "kernel_memory.json": "relevantSources",
     "langchain.json": "outputs",
     "langfuse.json": "output",
     "langsmith.jsonl": "outputs.documents",
@@ -44,6 +47,7 @@ LISTS = {
     "llamaindex.json": "source_nodes",
     "mlflow.json": "retrieved_context",
     "on_your_data.json": "choices.0.message.context.citations",
+    "onyx.json": "top_documents",
     "pinecone.json": "matches",
     "promptfoo.json": "response.metadata.context",
     "qdrant.json": "result.points",
@@ -63,6 +67,8 @@ LISTS = {
 }
 """The list of results in the object of one question."""
 OBJECTS = {
+    "algolia.json": ("results",),
+    "fastgpt.json": ("responseData",),
     "promptfoo.json": ("results", "results"),
     "rank_eval.json": ("details",),
     "relevansi.json": ("queries",),

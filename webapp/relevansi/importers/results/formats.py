@@ -92,6 +92,8 @@ EXAMPLE_FILES = {
     "ratings.csv": mark("ratings of Quepid: query, docid, rating"),
     **{shape.example: shape.name for shape in SHAPES},
     "spans.jsonl": recognition.SPANS,
+    "mlflow_trace.json": mark("a trace of MLflow"),
+    "phoenix.csv": mark("retrieved documents of Phoenix"),
     "rank_eval.json": recognition.RANK_EVAL,
     "contexts.jsonl": mark("cited answers with their contexts"),
     "chunks.jsonl": mark("retrieved chunks of several strategies"),

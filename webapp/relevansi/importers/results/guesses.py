@@ -99,7 +99,7 @@ def _objects_at(value: object, path: str) -> list[Values]:
 def _asks(path: str) -> int:
     """How much a path is called as questions are: its last name, a name on the way, not at all."""
     name = plain_name(path.rpartition(".")[2])
-    if _NAMES_ID.search(name):
+    if _NAMES_ID.search(name) or name.endswith(("mode", "type")):
         return 0
     return 2 if _ASKS.search(name) else int(bool(_ASKS.search(plain_name(path))))
 

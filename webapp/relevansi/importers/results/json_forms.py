@@ -39,12 +39,9 @@ def prepared(value: object, *, is_mapped: bool = False) -> object:
     Its keys are spelled as the paths of shapes are, unless a person chose the paths.
     """
     value = value if is_mapped else respelled(value)
-    if isinstance(value, dict) and isinstance(value.get("resourceSpans"), list):
-        value = at(value, "resourceSpans.scopeSpans.spans") or value
-    if isinstance(value, list) and any(is_span(entry) for entry in value[:LOOKED_AT]):
-        return [spans.question(entry) for entry in value if isinstance(entry, dict)]
-    if is_span(value):
-        return spans.question(value)  # type: ignore[arg-type]
+    listed = spans.spans_in(value)
+    if listed:
+        return [spans.question(span) for span in listed]
     if isinstance(value, list):
         return [_reranked(_conversation(entry)) for entry in value]
     if not isinstance(value, dict):
@@ -189,8 +186,3 @@ def _place_in(entry: object) -> int | None:
         return None
     place = entry.get("corpus_id", entry.get("index"))
     return place if isinstance(place, int) and place >= 0 else None
-
-
-def is_span(value: object) -> bool:
-    """Whether a JSON value is a span, or an export of OTLP that has spans."""
-    return isinstance(value, dict) and ("resourceSpans" in value or spans.is_span(value))

@@ -56,13 +56,17 @@ def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | No
     roles = dict(guessed(tuple(values), of_item=True))
     for role in _ITEM_PATHS:
         paths = getattr(shape, role)
-        text = text_at(value, paths) if paths else ""
-        if paths and (text or shape.name == MAPPED):
-            values.pop(paths, None)
+        path = next((path for path in paths.split("|") if path and text_at(value, path)), "")
+        text = text_at(value, path)
+        is_address = role != "url" or text.startswith(("https://", "http://"))
+        if (path and is_address) or (paths and shape.name == MAPPED):
+            values.pop(path or paths, None)
             values[f"/{role}"] = text
             roles[role] = f"/{role}"
     if "text" not in roles:
-        values["/text"], roles["text"] = _text_of_parts(value), "/text"
+        # Semantic Kernel has a name, a link and the text as the value of these.
+        named = as_text(values.pop("value", "")) if {"title", "url"} <= roles.keys() else ""
+        values["/text"], roles["text"] = _text_of_parts(value) or named, "/text"
     score = text_at(value, shape.score) if shape.score else values.get(roles.get("score", ""))
     parts = values.get(roles.get("text", ""))
     are_several = isinstance(parts, list) and sum(isinstance(part, str) for part in parts) > 1

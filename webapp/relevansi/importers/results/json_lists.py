@@ -99,7 +99,7 @@ def _list(
         list_number=number,
         extra=_notes(value, turns, listed or []),
     )
-    for name in () if listed is None else _lists_beside(value, str(instead), listed):
+    for name in () if listed is None else lists_beside(value, str(instead), listed):
         if name not in shape.answer:
             file.warn("results_list_beside", line, place=name)
     if listed is None:
@@ -115,7 +115,7 @@ def _list(
         yield from _items(file, line, listed, shape, common)
 
 
-def _lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
+def lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
     """The names of other lists of a question that have objects with an id or text, or such ids.
 
     They are beside the list at `path`, or beside the object that has it.
@@ -124,7 +124,7 @@ def _lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
     holder = at(value, outer) if outer else None
     names: list[str] = []
     if isinstance(holder, dict):
-        names += [f"{outer}.{name}" for name in _lists_beside(holder, inner_path, listed)]
+        names += [f"{outer}.{name}" for name in lists_beside(holder, inner_path, listed)]
     read = path.partition(".")[0]
     for name, inner in value.items():
         is_read = name in (read, path) or inner == value.get(read)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from urllib.parse import parse_qs
 
 from relevansi.importers.results.json_items import item_in, parsed_block
 from relevansi.importers.results.records import (
@@ -165,6 +166,8 @@ def question_at(value: object, paths: str) -> tuple[list[object], str]:
     """The earlier turns of a conversation and its last question, at the first path with one."""
     for path in paths.split("|"):
         inner = at(value, path)
+        if path == "params" and isinstance(inner, str):  # of an address, as Algolia has it
+            inner = parse_qs(inner).get("query", "")
         is_envelope = isinstance(inner, dict) and path in ("inputs", "input", "request")
         turns, query = ([], "") if is_envelope else _turns(inner)
         if query:

@@ -22,6 +22,7 @@ from relevansi.importers.results import (
     json_questions,
     records,
     shapes,
+    spans,
     table_rows,
     tables,
     trec,
@@ -54,7 +55,7 @@ QRELS = mark("TREC qrels")
 TOPICS = mark("questions (topics or queries)")
 COLLECTION = mark("a collection of documents")
 DOCUMENT = mark("a document")
-SPANS = mark("retriever spans of OpenInference (Phoenix) or OpenTelemetry")
+SPANS = mark("retriever spans of OpenInference (Phoenix), OpenTelemetry or MLflow")
 RANK_EVAL = mark("a response of _rank_eval (Elasticsearch, OpenSearch)")
 MULTI_SEARCH = mark("responses of _msearch, with the file of their requests")
 REQUESTS = mark("requests of _msearch (Elasticsearch, OpenSearch)")
@@ -210,7 +211,7 @@ def _json(file: File, chosen: Columns) -> Source:
     if source:
         return source
     mapped = shapes.mapped(chosen)
-    has_spans = any(map(json_forms.is_span, values))
+    has_spans = any(map(spans.spans_in, values))
     shape = SHAPES[-1] if has_spans and not mapped else _shape(values, mapped)
     if shape:
         words = SPANS if has_spans else shape.name
@@ -264,7 +265,11 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     # One that lacks what the others have may be the first.
     places = (at for at, role in enumerate(roles) if role in ("result", "grade"))
     at = next(places, 0)
-    (flat, _), role = looked_at[at], roles[at]
+    (flat, row), role = looked_at[at], roles[at]
+    columns = columns_of(tuple(flat), chosen)
+    names_results = not columns.keys().isdisjoint(("doc_id", "url", "rank", "score"))
+    if not names_results and json_lists.lists_beside(row, "", []):
+        raise unknown_json(file, objects[at : at + _LOOKED_AT])  # its text may be the answer
 
     def read(beside: Beside) -> Iterator[Row]:
         entries = (

@@ -338,9 +338,11 @@ def as_rank(value: object) -> int | None:
     return int(number) if number is not None and number == int(number) and number >= 0 else None
 
 
-# Columns by which a file is known, and their roles: of BEIR and MTEB, and of our own long CSV.
+# Columns by which a file is known, and their roles: of BEIR and MTEB, of the documents that
+# Phoenix lists by its spans, and of our own long CSV.
 KNOWN_HEADERS: tuple[Mapping[str, str], ...] = (
     {"query_id": "query-id", "doc_id": "corpus-id", "grade": "score"},
+    {"query": "input", "text": "reference", "rank": "document_position", "score": "document_score"},
     {"query_id": "query_id", "doc_id": "document", "grade": "relevance", "rater": "rater"}
     | {"": "provenance"},
 )

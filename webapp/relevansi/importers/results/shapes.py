@@ -81,7 +81,8 @@ SHAPES = (
           only=("run_type", "retriever")),
     Shape("promptfoo", "promptfoo.json",
           "response.metadata.context|response.metadata.contexts|response.metadata.documents|"
-          "response.output.context|response.output.contexts|response.output.documents",
+          "response.output.context|response.output.contexts|response.output.documents|"
+          "vars.context|vars.contexts|vars.documents|vars.retrieved_contexts",
           query="vars.query|vars.question|vars.input",
           answer="response.output.answer|response.output",
           system="provider.label|provider.id"),
@@ -109,6 +110,8 @@ SHAPES = (
     Shape("Pinecone", "pinecone.json", "matches|result.hits"),
     Shape("Chroma", "chroma.json", "documents", query="query_texts", rank=""),
     Shape("Azure AI Search", "azure.json", "value"),
+    Shape("Algolia", "algolia.json", "hits", query="query|params", query_id="",
+          sign="hits.object_id"),
     Shape("Relevansi", "relevansi.json", "results", query="question",
           query_id="external_id|query_id", system="/search_method", answer="response",
           grade="relevance", only=("state", "results|empty|failed|unreadable")),
@@ -142,6 +145,13 @@ SHAPES = (
     Shape("R2R", "r2r.json", "results.chunk_search_results", doc_id="id"),
     Shape("Dify", "dify.json", "records", query=f"query.content|{QUERY}", doc_id="segment.id",
           title="segment.document.name", text="segment.content"),
+    Shape("FastGPT", "fastgpt.json", "quote_list", query_id="", doc_id="id", title="source_name",
+          text="q"),
+    Shape("Onyx", "onyx.json", "top_documents|search_docs", query=f"{QUERY}|executed_queries",
+          doc_id="document_id", title="semantic_identifier", text="content|blurb"),
+    Shape("Kernel Memory", "kernel_memory.json", "results|relevant_sources", answer="text",
+          doc_id="document_id", title="source_name", url="source_url",
+          sign="results.partitions|relevant_sources.partitions"),
     Shape(mark("JSON with a list for each question"), "lists.jsonl", USUAL_ITEMS),
 )  # fmt: skip
 """Every shape, the usual one last: the first that fits an object reads its file."""
@@ -166,6 +176,7 @@ NAMES = frozenset(
         shape.url,
         shape.rank,
         shape.grade,
+        shape.sign,
         "|".join((*ENVELOPES, *WRAPPERS, "error", "index")),
     )
     for path in paths.split("|")

@@ -1,17 +1,32 @@
 """Spans of tracing tools as objects with a question and its results.
 
-OpenInference (Phoenix) as JSON, JSON Lines, OTLP or the table that pandas writes of it, and the
-retrieval spans of OpenTelemetry's conventions for generative AI.
+OpenInference (Phoenix) as JSON, JSON Lines, OTLP or the table that pandas writes of it, the
+retrieval spans of OpenTelemetry's conventions for generative AI, and those of MLflow's traces.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from relevansi import json_text
 from relevansi.importers.results.records import at, literal
 from relevansi.importers.results.rows import Values, as_text
 
 _SPELLED = {"spanId": "span_id", "traceId": "trace_id"}  # in OTLP
 _KINDS = ("openinference.span.kind", "span_kind", "span.kind")
+_PLACES = ("resourceSpans.scopeSpans.spans", "data.spans")
+"""Where exports have their spans: OTLP, and MLflow of a trace."""
+_LOOKED_AT = 50
 _IDS = frozenset({"span_id", "spanId", "context.span_id"})
+
+
+def spans_in(value: object) -> list[Values]:
+    """The span that a JSON value is, or those that it holds; ``[]`` for any other value."""
+    if isinstance(value, dict) and not is_span(value):
+        value = next(filter(None, (at(value, path) for path in _PLACES)), None)
+    entries = value if isinstance(value, list) else [value]
+    objects = [entry for entry in entries if isinstance(entry, dict)]
+    return objects if any(map(is_span, objects[:_LOOKED_AT])) else []
 
 
 def is_span(value: Values) -> bool:
@@ -32,12 +47,24 @@ def question(value: Values) -> Values | None:
     if at(span, "gen_ai.retrieval.documents") is not None:
         documents = _documents(at(span, "gen_ai.retrieval.documents"))
         query, kind = at(span, "gen_ai.retrieval.query.text"), "RETRIEVER"
+    mlflow = span.get("mlflow")
+    if isinstance(mlflow, dict):  # whose values are JSON in texts
+        kind = as_text(_decoded(mlflow.get("spanType")))
+        query = _decoded(mlflow.get("spanInputs", span.get("inputs")))
+        documents = _documents(_decoded(mlflow.get("spanOutputs", span.get("outputs"))))
     if (kind.upper() or ("RETRIEVER" if documents else "")) != "RETRIEVER":
         return None
     read: Values = {"input": query, "system": span.get("name"), "results": documents}
     for name in ("span_id", "trace_id"):
         read[name] = at(span, f"context.{name}") or span.get(name)
     return {name: inner for name, inner in read.items() if inner is not None}
+
+
+def _decoded(value: object) -> object:
+    """The value that a text has as JSON; the text itself, or any other value, where it has none."""
+    with suppress(ValueError, RecursionError):
+        return json_text.decoded(value) if isinstance(value, str) else value
+    return value
 
 
 def _place(tree: Values, path: str, value: object) -> None:
