@@ -223,6 +223,18 @@ SOLR: dict[str, object] = {"responseHeader": {"params": {"q": "red dress"}}}
             for i, text in BOTH]}, BOTH),
         ({"testCases": [{"input": "red dress", "retrievalContext": TEXTS}],
           "metricsScores": []}, ONLY_TEXTS),
+        ({**RED, "source_nodes": [{"node": {"id_": i, "text_resource": {"text": text}}}
+                                  for i, text in BOTH]}, BOTH),
+        ([{"id": "c", "chat": {"messages": [{"role": "user", "content": "red dress"},
+                                            {**SAID, "sources": DOCS}]}}], BOTH),
+        ({"queries": ["red dress", "boots"],
+          "results": {"ids": [IDS, ["e1"]], "documents": [TEXTS, ["Boots"]]}}, BOTH),
+        ({"info": {}, "data": {"spans": [
+            {"name": "r", "span_id": "s", "attributes": {
+                "mlflow.spanType": '"RETRIEVER"', "mlflow.spanInputs": '"red dress"',
+                "mlflow.spanOutputs": json.dumps(DOCS)}},
+            {"name": "llm", "span_id": "t", "attributes": {"mlflow.spanType": '"LLM"'}}]}},
+         BOTH),
     ],
 )  # fmt: skip
 def test_a_question_and_its_results_are_read_as_a_tool_writes_them(
@@ -255,11 +267,65 @@ def test_figures_of_measures_are_no_run(value: Json) -> None:
     assert refused.value.problem.code == "results_of_measures"
 
 
+@pytest.mark.parametrize("cell", ["[Document(page_content='A')]", "page_content='A' metadata={}"])
+def test_a_table_of_printed_objects_is_refused(cell: str) -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read_files([("r.csv", f"query,text\nred dress,{cell}\n".encode())])
+
+    assert refused.value.problem.code == "results_printed"
+
+
+def test_arrays_of_a_database_and_pairs_of_python_are_lists_in_cells() -> None:
+    arrays = b'query,doc_ids,scores\nred dress,"{d7,d2}","{0.9,0.8}"\n'
+    pairs = b"""query,results\nred dress,"[('d7', 0.9), ('d2', 0.8)]"\n"""
+
+    for table in (arrays, pairs):
+        (run,) = read_files([("r.csv", table)]).runs
+        cards = [(card.doc_id, card.score) for card in run.queries[0].cards]
+        assert cards == [("d7", 0.9), ("d2", 0.8)]
+
+
+def test_a_list_of_results_in_a_column_that_nobody_knows_is_guessed_at() -> None:
+    table = b'query,best\nred dress,"[{""id"": ""d7"", ""text"": ""A""}]"\n'
+
+    assert read_files([("r.csv", table)]).columns["items"] == "best"
+
+
+def test_an_answer_beside_lists_that_nobody_knows_is_no_result() -> None:
+    group = read({"question": "boots", "text": "The lined ones.", "grounds": DOCS})
+
+    assert (group.runs, group.columns["items"]) == ((), "grounds")
+
+
+def test_what_is_left_out_of_a_row_is_named() -> None:
+    labels = [{"value": "relevant"}]
+    row = {"query": "boots", "text": "A", "tags": ["b", "c"], "responses": {"label": labels}}
+
+    group = read(row, {**row, "text": "B", "answer": "yes"}, {**row, "text": "C", "answer": "no"})
+
+    (names,) = (p.details["names"] for p in group.problems if p.code == "results_values_left")
+    assert names == "responses"
+    assert group.runs[0].queries[0].cards[0].meta["tags"] == "b, c"
+    assert "results_answer_differs" in codes(group)
+
+
+def test_lines_of_a_question_and_two_numbers_are_a_run_only_if_one_is_its_first_rank() -> None:
+    assert read_files([("t.tsv", b"1\t10\t1\n1\t11\t2\n")]).runs
+    assert not read_files([("t.tsv", b"1\t10\t20\n1\t11\t21\n")]).runs
+
+
+def test_what_trec_eval_prints_is_no_run() -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read_files([("e.txt", b"num_q \tall\t2\nmap \tall\t0.5\nP_10 \tall\t0.2\n")])
+
+    assert refused.value.problem.code == "results_of_measures"
+
+
 def test_documents_that_are_called_like_a_measure_are_a_run() -> None:
     assert lists(read({"q1": {"p5": 0.5, "map": 0.4}})) == {"r": {"q1": [("p5", ""), ("map", "")]}}
 
 
-@pytest.mark.parametrize("key", ["run_type", "trace_id", "object", "output"])
+@pytest.mark.parametrize("key", ["run_type", "trace_id", "object", "output", "session_id"])
 def test_the_id_of_a_call_is_none_of_its_question(key: str) -> None:
     (run,) = read({"id": "c7", "input": "boots", key: "a", "documents": DOCS}).runs
 

@@ -167,6 +167,9 @@ class Gathered:
     def _add_result(self, file: File, row: Row) -> None:
         self._count(file, row)
         answered = self._list_of(file, row)
+        file.counts["results_answer_differs"] += bool(row.answer) and row.answer != (
+            answered.answer or row.answer
+        )
         answered.answer = answered.answer or row.answer
         answered.extra |= row.extra
         if row.state is not QueryState.RESULTS:

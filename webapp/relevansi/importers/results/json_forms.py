@@ -30,7 +30,13 @@ from relevansi.importers.results.shapes import NAMES, USUAL_ITEMS
 _RERANKED = ("documents", "passages", "texts", "corpus", "docs", "chunks", "candidates")
 """Lists at whose entries the results of a reranker point."""
 _PLACES = ("index", "corpus_id")
-_CONVERSATIONS = ("messages", "output.messages", "outputs.messages", "values.messages")
+_CONVERSATIONS = (
+    "messages",
+    "output.messages",
+    "outputs.messages",
+    "values.messages",
+    "chat.messages",
+)
 
 
 def prepared(value: object, *, is_mapped: bool = False) -> object:
@@ -140,8 +146,10 @@ def _conversation(value: object) -> object:
             inner = at(turn, "artifact") or literal(as_text(content))
             inner = list_at(inner, USUAL_ITEMS)[0] if isinstance(inner, dict) else inner
             listed = [*inner, *listed] if isinstance(inner, list) else listed
-        elif not answer:
-            answer = words
+            continue
+        sources = list_at(turn, "sources|citations")[0] if isinstance(turn, dict) else None
+        listed = [*(sources or ()), *listed]
+        answer = answer or words
     return value
 
 

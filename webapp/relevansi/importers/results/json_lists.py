@@ -39,16 +39,26 @@ from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.records import QueryState
 
-_OF_CALLS = ({"run_type"}, {"trace_id"}, {"op_name"}, {"object"}, {"inputs"}, {"input", "output"})
+_OF_CALLS = (
+    {"run_type"},
+    {"trace_id"},
+    {"op_name"},
+    {"object"},
+    {"inputs"},
+    {"input", "output"},
+    {"text_response"},
+    {"conversation_id"},
+    {"session_id"},
+    {"chat"},
+)
 """Names in an object that is a call of a system: its id is not that of the question."""
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
 _STATES = {"unreadable": QueryState.UNREADABLE} | dict.fromkeys(
     ("failed", "error", "timeout"), QueryState.FAILED
 )
 """What an object says of its empty list, our own export and logs of calls."""
-_PRINTED = re.compile(
-    r"\s*(?:Document|TextNode|NodeWithScore|ScoredPoint)\(|.*page_content=", re.DOTALL
-)
+PRINTED = re.compile(r"[\s\[(]*(?:page_content=|(?:Document|TextNode|NodeWithScore|ScoredPoint)\()")
+"""What a text begins with that Python printed of an object."""
 
 
 def read(file: File, values: Iterable[tuple[int, object]], shape: Shape) -> Rows:
@@ -186,7 +196,7 @@ def _items(file: File, line: int, listed: list[object], shape: Shape, common: Ro
         if score is not None and isnan(score):
             file.counts["results_scores_unusable"] += 1
             score = None
-        if isinstance(entry, str) and _PRINTED.match(entry):
+        if isinstance(entry, str) and PRINTED.match(entry):
             file.refuse("results_printed", line=line, text=entry[:60])
         if item is None:
             place = {"place": f"[{number}]", "found": kind_of(entry)}

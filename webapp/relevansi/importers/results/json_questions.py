@@ -283,11 +283,16 @@ def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | N
 
 
 def columnar(value: object) -> object:
-    """A value that no shape fits, its columns turned into rows, or those of an object in it."""
+    """A value that no shape fits, its columns turned into rows.
+
+    They may stand in an object of it, the questions beside that.
+    """
     rows = rows_of_columns(value)
     if rows or not isinstance(value, dict):
         return rows or value
-    tables = (rows_of_columns(inner) or [] for inner in value.values())
+    beside = {name: inner for name, inner in value.items() if isinstance(inner, list)}
+    inner = (inner for inner in value.values() if isinstance(inner, dict))
+    tables = (rows_of_columns(beside | columns) or [] for columns in inner)
     rows = next((rows for rows in tables if any(fits(SHAPES[-1], row) for row in rows)), [])
     return [_systems_of(value) | row for row in rows] or value
 

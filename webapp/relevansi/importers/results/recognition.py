@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from relevansi.i18n import mark
 from relevansi.importers.results import (
-    guesses,
     json_forms,
     json_lists,
     json_questions,
@@ -43,9 +42,8 @@ from relevansi.importers.results.rows import (
     role_of,
 )
 from relevansi.importers.results.shapes import SHAPES, Shape
-from relevansi.importers.results.table_rows import UnknownNames
+from relevansi.importers.results.table_rows import MEASURE, unknown_json
 from relevansi.importers.runs.json_documents import kind_of
-from relevansi.importers.runs.problems import error
 from relevansi.kinds.document import Document
 from relevansi.records import Tell, nobody
 
@@ -70,13 +68,6 @@ _TEXTS = {"text", "contents", "body", "content", "passage", "title"}
 _TOP = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", re.IGNORECASE)
 _TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
 _YAML = re.compile(r"\s*(?:---\s*$|- [\w\"' ]+:(?:\s|$))", re.MULTILINE)
-_MEASURE = re.compile(
-    r"(?:n?dcg|[gn]?map|mrr|recip_?rank|recall|precision|bpref|hit_?rate|f1|r-?prec|"
-    r"err|rbp|infap|main_score|num_(?:q|ret|rel|rel_ret)|(?:p|r|hits|success)(?=[@_]))"
-    r"(?:_cut)?(?:(?:_at_|[@_.])\d+(?:\.\d+)?)?",
-    re.IGNORECASE,
-)
-"""The name of a measure, as trec_eval, ranx, BEIR and MTEB write it."""
 _MOST_GRADE = 4
 _OF_GRADES = "qrel|grade|judg|relevan"
 
@@ -177,12 +168,16 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
     is_text, is_graded = _is_named(file, r"\.(?:txt|md)$"), _is_named(file, _OF_GRADES)
     if role_of(columns_of(tables.header_of(file, {*chosen.values()}), chosen)):
         return _table(file, chosen)
+    ranks = {line.split()[-1] for line in lines}
     readers = (
         (are(trec.RUN_LINE), "results", RUN, trec.read_run),
         (are(trec.RANKS_LINE) and is_graded, "grades", QRELS, _read_grades),
-        (are(trec.RANKS_LINE), "results", RUN, _read_ranks),
+        (are(trec.RANKS_LINE) and ranks & {"0", "1"}, "results", RUN, _read_ranks),
         (are(trec.QRELS_LINE) and not are(_TOPIC_LINE), "grades", QRELS, _read_qrels),
     )
+    measures = [line.split()[0] for line in lines if MEASURE.fullmatch(line.split()[0])]
+    if len(measures) * 2 > len(lines):  # of trec_eval
+        file.refuse("results_of_measures", measures=", ".join(dict.fromkeys(measures[:5])))
     for fits, role, words, read in readers:
         if fits:
             return _rows(file, role, words, read)
@@ -283,7 +278,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     if role in ("result", "grade"):
         names = {name: as_text(value)[:80] for name, value in flat.items()}
         return Source(file, f"{role}s", JSON_ROWS, read, names=names)
-    if _is_named(file, "quer|topic|question") and trec.topic_of(flat)[1]:
+    if _is_named(file, "quer|topic|question") and all(trec.topic_of(flat)[:2]):
         return _rows(file, "questions", TOPICS, trec.read_topics)
     if flat.keys() & _IDS and flat.keys() & _TEXTS:
         is_list = file.start().removeprefix(BOM_UTF8).startswith(b"[")
@@ -293,32 +288,6 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
 
 def _filled_values(row: Values) -> Values:
     return {name: value for name, value in flat_row(row).items() if as_text(value)}
-
-
-def unknown_json(file: File, values: Sequence[object]) -> UnknownNames:
-    """The refusal of JSON of an unknown shape, with the guess in the form of the option."""
-    columns, value = guesses.guess(values), values[0] if values else None
-    keys: dict[str, str | int] = {"keys": guesses.described(value)}
-    code, option = ("results_json_guessed", guesses.as_option(columns))
-    if not columns:
-        code, option = "results_json_unknown", ""
-        names = (path.rpartition(".")[2] for path in guesses.paths_of(value, into_lists=True))
-        measures = [*filter(_MEASURE.fullmatch, names)]
-        code = "results_of_measures" if measures else code
-        keys |= {"measures": ", ".join(measures[:5])}
-    refused = UnknownNames(error(code, file.name, keys | ({"map": option} if option else {})))
-    refused.names, refused.columns, refused.sample = {}, columns, ()
-    if columns:
-        shape = shapes.mapped(columns)
-        record = next(json_questions.records(value, shape), value) if shape else value
-        paths = guesses.paths_of(record, into_lists=True)
-        items = at(record, columns["items"])
-        entry = items[0] if isinstance(items, list) and items else {}
-        refused.names = paths | guesses.paths_of(entry)
-        looked_at = replace(file, problems=[], counts=file.counts.copy())
-        if shape:
-            refused.sample = [*islice(json_lists.read(looked_at, [(1, value)], shape), 2)]
-    return refused
 
 
 def _judgments(value: object) -> list[Values]:
@@ -399,7 +368,7 @@ def _measures(value: Values) -> list[str]:
     """The names in an object of numbers by two names where these are of measures, else none."""
     inner = [name for numbers in value.values() if isinstance(numbers, dict) for name in numbers]
     names = ([*value], [*dict.fromkeys(inner)])
-    return next((some for some in names if all(map(_MEASURE.fullmatch, some))), [])
+    return next((some for some in names if all(map(MEASURE.fullmatch, some))), [])
 
 
 def _are_grades(file: File, value: Values) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -104,8 +105,8 @@ def literal(text: str) -> object:
 
     Raises ``RepeatedKey``.
 
-    >>> literal("['a' 'b']"), literal("plain")
-    (['a', 'b'], None)
+    >>> literal("['a' 'b']"), literal("[('a', 1)]"), literal("plain")
+    (['a', 'b'], [['a', 1]], None)
     """
     start = text.lstrip()[:1]
     if start not in ("[", "{", "(") or len(text) > _LONGEST_LITERAL:
@@ -119,11 +120,11 @@ def literal(text: str) -> object:
         spaced = text.replace("' '", "', '").replace("'\n '", "', '").replace('" "', '", "')
     try:
         tree = ast.parse(spaced.lstrip(" \t"), mode="eval")
-        value: object = ast.literal_eval(tree)
+        printed = json.dumps(ast.literal_eval(tree))  # where tuples are lists, and sets refused
     except (SyntaxError, RecursionError, MemoryError, TypeError, ValueError):
         return None
     _check_printed(tree)
-    return value
+    return json_text.decoded(printed)
 
 
 def _check_printed(tree: ast.Expression) -> None:

@@ -174,6 +174,7 @@ WRAPPERS = (
     *("kwargs", "node", "document", "doc", "hit", "_source", "fields", "payload", "properties"),
     *("entity", "chunk", "passage", "_additional", "raw", "attributes", "segment"),
     *("derived_struct_data", "struct_data", "record", "source", "text_segment", "json"),
+    "text_resource",
     *("metadata", "meta", "extra_info"),
 )
 _RANK_NAMES = frozenset(ITEM_ROLES["rank"].split())
@@ -248,7 +249,8 @@ def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> D
     for name, value in values.items():
         if name in roles or value == "":
             continue
-        if isinstance(value, str):
+        is_of_texts = isinstance(value, list) and any(isinstance(part, str) for part in value)
+        if isinstance(value, str) or is_of_texts:
             meta[storable_text(name)] = cut(as_text(value))
         elif isinstance(value, int | float) and as_number(value) is not None:
             meta[storable_text(name)] = value

@@ -29,7 +29,7 @@ QUERY = (
 ANSWER = (
     "response|answer|outputs.answer|outputs.output|outputs.response|output.answer|"
     "generated_answer|actual_output|result|prediction|jawaban|choices.message.content|"
-    "response.choices.message.content"
+    "response.choices.message.content|text_response"
 )
 USUAL_ITEMS = (
     "retrieved_contexts|retrieved_context|retrieved_chunks|retrieved_documents|retrieved_docs|"
@@ -97,7 +97,8 @@ SHAPES = (
           sign="documents.content|*.documents.content|*.answers.documents.content"),
     Shape("LlamaIndex", "llamaindex.json", "source_nodes|response.source_nodes",
           answer=f"response.response|{ANSWER}"),
-    Shape("LangChain", "langchain.json", "source_documents|context|outputs"),
+    Shape("LangChain", "langchain.json", "source_documents|context|outputs",
+          answer=f"{ANSWER}|text"),
     Shape("Solr", "solr.json",
           "response.docs|grouped.*.groups.doclist.docs|grouped.*.doclist.docs",
           query=f"response_header.params.q|{QUERY}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,9 +12,16 @@ from itertools import chain, islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from relevansi.importers.results import json_forms, json_lists, json_questions, shapes, tables
+from relevansi.importers.results import (
+    guesses,
+    json_forms,
+    json_lists,
+    json_questions,
+    shapes,
+    tables,
+)
 from relevansi.importers.results.files import File, reading
-from relevansi.importers.results.records import literal, part_of
+from relevansi.importers.results.records import at, has_objects, literal, part_of
 from relevansi.importers.results.rows import (
     DOCUMENT_ROLES,
     EITHER,
@@ -50,6 +58,15 @@ _ID_NAMES = {
 }
 
 
+MEASURE = re.compile(
+    r"(?:n?dcg|[gn]?map|mrr|recip_?rank|recall|precision|bpref|hit_?rate|f1|r-?prec|"
+    r"err|rbp|infap|main_score|num_(?:q|ret|rel|rel_ret)|(?:p|r|hits|success)(?=[@_]))"
+    r"(?:_cut)?(?:(?:_at_|[@_.])\d+(?:\.\d+)?)?",
+    re.IGNORECASE,
+)
+"""The name of a measure, as trec_eval, ranx, BEIR and MTEB write it."""
+
+
 class UnknownNames(ImportRefused):
     """A file whose columns or paths have to be chosen.
 
@@ -67,6 +84,32 @@ def unknown_names(file: File, names: Mapping[str, str]) -> UnknownNames:
     columns = ", ".join(filter(None, names))[:300]
     refused = UnknownNames(error("results_columns_missing", file.name, {"columns": columns}))
     refused.names, refused.columns, refused.sample = names, columns_of(tuple(names), {}), ()
+    return refused
+
+
+def unknown_json(file: File, values: Sequence[object]) -> UnknownNames:
+    """The refusal of JSON of an unknown shape, with the guess in the form of the option."""
+    columns, value = guesses.guess(values), values[0] if values else None
+    keys: dict[str, str | int] = {"keys": guesses.described(value)}
+    code, option = ("results_json_guessed", guesses.as_option(columns))
+    if not columns:
+        code, option = "results_json_unknown", ""
+        names = (path.rpartition(".")[2] for path in guesses.paths_of(value, into_lists=True))
+        measures = [*filter(MEASURE.fullmatch, names)]
+        code = "results_of_measures" if measures else code
+        keys |= {"measures": ", ".join(measures[:5])}
+    refused = UnknownNames(error(code, file.name, keys | ({"map": option} if option else {})))
+    refused.names, refused.columns, refused.sample = {}, columns, ()
+    if columns:
+        shape = shapes.mapped(columns)
+        record = next(json_questions.records(value, shape), value) if shape else value
+        paths = guesses.paths_of(record, into_lists=True)
+        items = at(record, columns["items"])
+        entry = items[0] if isinstance(items, list) and items else {}
+        refused.names = paths | guesses.paths_of(entry)
+        looked_at = replace(file, problems=[], counts=file.counts.copy())
+        if shape:
+            refused.sample = [*islice(json_lists.read(looked_at, [(1, value)], shape), 2)]
     return refused
 
 
@@ -154,6 +197,7 @@ def read_json(
 ) -> Iterator[Row]:
     """The rows of JSON with an object for each, all of one role; raises an `ImportRefused`."""
     layout = _layout_of(role, {})
+    nested: dict[str, None] = {}
     names: tuple[str, ...] | None = None  # a row may leave out what is blank
     for line, value in values:
         if not isinstance(value, dict):
@@ -162,12 +206,21 @@ def read_json(
         if tuple(row) != names:
             names = tuple(row)
             layout = _layout_of(role, columns_of(names, chosen))
+            of_row = {*layout.columns.values()}
+            nested |= dict.fromkeys(n for n in names if n not in of_row and _is_nested(row[n]))
         for needed in ("query", "query_id", "doc_id", "text"):
             inner = row.get(layout.columns.get(needed, ""))
             if isinstance(inner, list | dict) and inner and not as_text(inner):
                 place = {"place": layout.columns[needed], "found": kind_of(inner)}
                 file.refuse("results_value_nested", line=line, **place)
         yield from _rows(file, line, row, layout, comma=False, system="")
+    if nested:
+        file.warn("results_values_left", names=", ".join(nested)[:300])
+
+
+def _is_nested(value: object) -> bool:
+    is_list = isinstance(value, list) and has_objects(value)
+    return is_list or (isinstance(value, dict) and bool(value))
 
 
 def _shape_of(
@@ -188,8 +241,8 @@ def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]
     with reading(file, line):
         for name, cell in zip(names, cells, strict=False):
             parsed = literal(cell) if isinstance(cell, str) else None
-            if parsed is None and _IDS.search(plain_name(name)) and part_of(name):
-                parsed = re.split(r"[,;|\s]+", as_text(cell).strip())
+            if parsed is None and part_of(name):
+                parsed = _listed(as_text(cell).strip(), are_ids=bool(_IDS.search(plain_name(name))))
             values[name] = cell if parsed is None else parsed
     values.pop("", None)
     columns = columns_of(tuple(names), {})
@@ -209,6 +262,13 @@ def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]
         cells = [values.pop(name) for name in ranked]
         values[stem] = [cell if as_text(cell) else None for cell in cells[: max(filled, default=0)]]
     return values
+
+
+def _listed(text: str, *, are_ids: bool) -> list[str] | None:
+    """The parts of an array as PostgreSQL writes it, or of ids beside each other; else ``None``."""
+    if text.startswith("{") and text.endswith("}"):
+        return next(csv.reader([text[1:-1]]), [])
+    return re.split(r"[,;|\s]+", text) if are_ids else None
 
 
 _RANKED = {"result": "results", "hasil": "results", "hit": "results", "top": "results"}
@@ -242,7 +302,9 @@ def _layout(
         columns |= _plain_id(names, head, columns)
     kind = role_of(columns)
     if kind is None:
-        raise unknown_names(file, _examples(names, head))
+        raise _unknown(file, names, head)
+    if "text" in columns:
+        _check_printed(file, head, names.index(columns["text"]))
     others = [name for name in names if name and name not in columns.values()]
     if kind == "result" and "doc_id" not in columns and "text" in columns and not chosen:
         texts = [as_text(cells[names.index(columns["text"])]) for _, cells in head]
@@ -256,6 +318,24 @@ def _layout(
         if any(cells) and all(not cell or as_rank(cell) is not None for cell in cells):
             return _layout_of("grade", columns, tuple(others))
     return _layout_of(kind, columns)
+
+
+def _unknown(
+    file: File, names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]
+) -> UnknownNames:
+    """The refusal of a table without known columns: by its lists of objects, else by its names."""
+    rows = [_parsed(file, names, line, cells) for line, cells in head]
+    cells = chain.from_iterable(row.values() for row in rows)
+    if any(isinstance(cell, list) and has_objects(cell) for cell in cells):
+        return unknown_json(file, rows)
+    return unknown_names(file, _examples(names, head))
+
+
+def _check_printed(file: File, head: Sequence[tuple[int, Sequence[object]]], at_text: int) -> None:
+    for line, cells in head:
+        text = as_text(cells[at_text])
+        if json_lists.PRINTED.match(text):
+            file.refuse("results_printed", line=line, text=text[:60])
 
 
 def _identify(cells: Sequence[str], texts: Sequence[str]) -> bool:
