@@ -120,11 +120,12 @@ def literal(text: str) -> object:
         spaced = text.replace("' '", "', '").replace("'\n '", "', '").replace('" "', '", "')
     try:
         tree = ast.parse(spaced.lstrip(" \t"), mode="eval")
-        printed = json.dumps(ast.literal_eval(tree))  # where tuples are lists, and sets refused
+        # In JSON a tuple is a list, and there are no sets, which have no order.
+        value: object = json_text.decode(json.dumps(ast.literal_eval(tree)))
     except (SyntaxError, RecursionError, MemoryError, TypeError, ValueError):
         return None
     _check_printed(tree)
-    return json_text.decoded(printed)
+    return value
 
 
 def _check_printed(tree: ast.Expression) -> None:

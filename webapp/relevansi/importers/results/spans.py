@@ -63,7 +63,7 @@ def question(value: Values) -> Values | None:
 def _decoded(value: object) -> object:
     """The value that a text has as JSON; the text itself, or any other value, where it has none."""
     with suppress(ValueError, RecursionError):
-        return json_text.decoded(value) if isinstance(value, str) else value
+        return json_text.decode(value) if isinstance(value, str) else value
     return value
 
 
