@@ -257,7 +257,7 @@ def _contestant(said: dict[str, object]) -> Contestant:
 def main() -> None:
     """Read a plan, carry it out, print what came of it."""
     plan = json.load(sys.stdin)
-    contestants = [_contestant(one) for one in plan["contestants"]]
+    contestants = [_contestant(contestant) for contestant in plan["contestants"]]
     process = asyncio.run(_rounds(contestants, plan["rounds"]))
     json.dump([asdict(one) for one in process], sys.stdout)
 

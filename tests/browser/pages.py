@@ -105,7 +105,10 @@ def _shortened(sample: Path, path: Path) -> Path:
             result["response"] = result["response"].partition(FIFTH_CARD)[0]
             result["response_length"] = len(result["response"])
             result["results_count"] = min(result["results_count"], 4)
-    said = {"total_questions": len(results), "successful": sum(one["success"] for one in results)}
+    said = {
+        "total_questions": len(results),
+        "successful": sum(result["success"] for result in results),
+    }
     path.write_text(json.dumps(document | said | {"results": results}), "utf-8")
     return path
 

@@ -44,7 +44,10 @@ class Person:
 
     def lend(self, page: Page) -> None:
         page.context.add_cookies(
-            [{"name": one.name, "value": one.value or "", "url": self.url} for one in self._cookies]
+            [
+                {"name": cookie.name, "value": cookie.value or "", "url": self.url}
+                for cookie in self._cookies
+            ]
         )
 
 

@@ -9,7 +9,7 @@ import pytest
 from relevansi import metrics
 from relevansi.metrics.judging import queries
 
-MODULES = [found.name for found in pkgutil.walk_packages(metrics.__path__, "relevansi.metrics.")]
+MODULES = [module.name for module in pkgutil.walk_packages(metrics.__path__, "relevansi.metrics.")]
 
 
 @pytest.mark.parametrize("name", MODULES)

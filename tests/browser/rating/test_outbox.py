@@ -262,7 +262,9 @@ def test_sync_needs_no_open_page(own_server: Server, run_id: str, context_of: Ne
     tools = context.new_cdp_session(bare)
     tools.on(
         "ServiceWorker.workerRegistrationUpdated",
-        lambda found: registrations.extend(one["registrationId"] for one in found["registrations"]),
+        lambda found: registrations.extend(
+            registration["registrationId"] for registration in found["registrations"]
+        ),
     )
     tools.send("ServiceWorker.enable")
     rating.page.close()

@@ -55,7 +55,7 @@ def test_json_holds_every_breakdown(instance: Path) -> None:
     assert cards["pairs"][0]["cohen_kappa"]["value"] == 0.5
     assert cards["cannot_tell"]["raters"]["Citra"] == {"n": 1, "judged": 2, "rate": 0.5}
     assert (cards["n_items"], cards["n_shared"]) == (4, 4)
-    assert [one["n_items"] for one in cards["categories"].values()] == [4]
+    assert [category["n_items"] for category in cards["categories"].values()] == [4]
     assert [one["n_items"] for one in cards["over_time"]] == [4]
     assert printed["empty_lists"]["overall"]["raw"] == {
         "value": None,

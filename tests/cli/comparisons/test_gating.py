@@ -305,7 +305,7 @@ def test_the_example_workflow_works(tmp_path: Path, baseline: str) -> None:
     """
     job = yaml.safe_load(WORKFLOW.read_text("utf-8"))["jobs"]["gate"]
     steps: list[dict[str, Any]] = [
-        one for one in job["steps"] if "run" in one and "pip install" not in one["run"]
+        step for step in job["steps"] if "run" in step and "pip install" not in step["run"]
     ]
     (tmp_path / "gh.py").write_text(GH, "utf-8")
     (tmp_path / "comments.json").write_text(json.dumps(["somebody's"]), "utf-8")

@@ -25,7 +25,7 @@ def test_a_run_is_written_as_json_and_a_workbook_of_the_cells_of_the_csv(
     from openpyxl import load_workbook
 
     first = document(relevansi(tmp_path, "export", run_id, "--format", "json"))["queries"][0]
-    assert [shown["relevance"] for shown in first["results"]][:3] == [0, 1, 0]
+    assert [result["relevance"] for result in first["results"]][:3] == [0, 1, 0]
 
     book = tmp_path / "r.xlsx"
     assert relevansi(tmp_path, "export", run_id, "--format", "xlsx", "-o", book).returncode == 0

@@ -58,7 +58,7 @@ def test_a_comparison_takes_them_too(tmp_path: Path, pair: tuple[str, str]) -> N
     printed = document(relevansi(tmp_path, *asked))
 
     assert printed["headline"] == ["AP", "RBP(0.8)", "mrr"]
-    (of_ap,) = (one for one in printed["differences"] if one["figure"] == "AP")
+    (of_ap,) = (difference for difference in printed["differences"] if difference["figure"] == "AP")
     # c and b first: 1 against 0.5833
     assert (of_ap["n"], of_ap["mean"]) == (1, pytest.approx(-5 / 12))
 

@@ -60,7 +60,9 @@ def first_three(instance: Path, rater: str) -> list[int | str | None]:
 def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_said(tmp_path: Path) -> None:
     instance, attack = tmp_path / "i", tmp_path / "from a stranger.json"
     relevansi(instance, "import", HYBRID)
-    (owner,) = (one["name"] for one in document(relevansi(instance, "raters", "--json"))["raters"])
+    (owner,) = (
+        rater["name"] for rater in document(relevansi(instance, "raters", "--json"))["raters"]
+    )
     own = tmp_path / "own.json"
     own.write_bytes(ratings(READ, *CHANGES, rater=owner))
     assert relevansi(instance, "import", own, "--rater", owner).returncode == 0

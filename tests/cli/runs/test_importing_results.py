@@ -52,7 +52,7 @@ def test_documents_with_another_text_are_the_same_ones_where_an_option_says_so(
                                   ("out", "c", ())):  # fmt: skip
         (tmp_path / "r.csv").write_text(rows.format(text, system), "utf-8")
         printed = document(relevansi(tmp_path, "import", tmp_path / "r.csv", *options, "--json"))
-        codes.append([one["code"] for one in printed["problems"]])
+        codes.append([problem["code"] for problem in printed["problems"]])
 
     assert codes == [[], ["results_texts_replaced"], ["results_texts_differ"]]
 

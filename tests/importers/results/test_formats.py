@@ -40,7 +40,7 @@ def read(files: Mapping[str, str | bytes], **options: Any) -> Group:
     group = read_files(given, Choices(**options))
     for language in ("en", "id"):
         with speaking(language):
-            assert all(one.text for one in remarks(group.problems))
+            assert all(remark.text for remark in remarks(group.problems))
     return group
 
 
@@ -52,7 +52,7 @@ def lists_of(run: ReadRun) -> dict[str, list[str]]:
 
 
 def codes(group: Group) -> dict[str, int]:
-    return {one.code: int(one.details.get("count", 1)) for one in group.problems}
+    return {problem.code: int(problem.details.get("count", 1)) for problem in group.problems}
 
 
 # Every format's example.
@@ -87,7 +87,7 @@ def test_each_example_with_results_gives_the_same_list(name: str) -> None:
     assert query.context_dependent is False
     assert query.cards[0].doc_id in ("d7", None)
     assert query.holes == ()
-    assert not any(one.severity == "error" for one in group.problems)
+    assert not any(problem.severity == "error" for problem in group.problems)
     assert group.sample
 
 
@@ -339,14 +339,14 @@ def test_grades_are_whole_numbers_of_a_scale_else_a_table_is_asked_for() -> None
 
     group = read({"a.run": RUN, "qrels.txt": lines})
 
-    assert [(one.external_id, one.identity, one.verdict) for one in group.judged] == [
+    assert [(grade.external_id, grade.identity, grade.verdict) for grade in group.judged] == [
         ("q1", "doc:d7", "4")
     ]
     assert group.highest_grade == 4
     percent = {"a.run": RUN, "q.txt": "q1 0 d7 100\nq1 0 d2 0\n"}
     assert read(percent).unfit_grades == ("0", "100")
     table = {"0": "0", "100": "2"}
-    assert [one.verdict for one in read(percent, grades=table).judged] == ["2", "0"]
+    assert [grade.verdict for grade in read(percent, grades=table).judged] == ["2", "0"]
     told = codes(group)
     assert told["results_grades_below"] == told["results_grades_differ"] == 1
     assert told["results_grades_unknown"] == 1
@@ -358,7 +358,7 @@ def test_texts_and_numbers_are_grades_as_judges_write_them() -> None:
 
     group = read({"a.csv": "query,doc_id,rank\nred dress,d7,1\n", "j.json": json.dumps(judgments)})
 
-    assert [(one.question, one.verdict) for one in group.judged] == [
+    assert [(grade.question, grade.verdict) for grade in group.judged] == [
         ("red dress", "3"),
         ("red dress", "0"),
     ]
@@ -369,13 +369,13 @@ def test_each_rater_may_have_a_grade() -> None:
 
     judged = read({"r.csv": rows}).judged
 
-    assert [(one.rater, one.verdict) for one in judged] == [("ana", "1"), ("budi", "2")]
+    assert [(grade.rater, grade.verdict) for grade in judged] == [("ana", "1"), ("budi", "2")]
 
 
 def test_documents_that_rank_eval_calls_unrated_have_no_grade() -> None:
     group = read_files([examples()["rank_eval.json"][0]])
 
-    assert [(one.identity, one.verdict) for one in group.judged] == [("doc:d7", "1")]
+    assert [(grade.identity, grade.verdict) for grade in group.judged] == [("doc:d7", "1")]
     assert group.raters == {"": 1}
 
 
@@ -383,7 +383,7 @@ def test_documents_that_rank_eval_calls_unrated_have_no_grade() -> None:
 def test_a_grade_wins_over_an_unrated_row_of_the_same_document(rows: str) -> None:
     group = read({"r.csv": f"query,docid,rating,rater\n{rows}"})
 
-    assert [(one.identity, one.verdict) for one in group.judged] == [("doc:d", "2")]
+    assert [(grade.identity, grade.verdict) for grade in group.judged] == [("doc:d", "2")]
     assert "results_grades_differ" not in codes(group)
 
 
@@ -412,7 +412,7 @@ def test_a_beir_folder_is_read_with_the_split_that_was_chosen(tmp_path: Path) ->
         group = read_files(files, Choices(split="test"))
 
         assert lists_of(group.runs[0]) == {"q1": ["d7", "d2"], "q2": []}
-        assert {one.external_id for one in group.judged} == {"q1", "q2"}
+        assert {grade.external_id for grade in group.judged} == {"q1", "q2"}
         assert group.runs[0].queries[0].cards[1].text == "Red gown"
         assert group.splits == ("test", "train")
 
@@ -425,7 +425,7 @@ def test_a_beir_folder_is_read_with_the_split_that_was_chosen(tmp_path: Path) ->
 def test_documents_that_are_not_there_are_counted() -> None:
     group = read({"a.run": RUN, "corpus.jsonl": CORPUS.splitlines()[0]})
 
-    (told,) = [one for one in group.problems if one.code == "results_without_text"]
+    (told,) = [problem for problem in group.problems if problem.code == "results_without_text"]
     assert told.details == {"count": 1, "of": 2, "ids": "d2"}
 
 
@@ -435,7 +435,11 @@ def test_the_first_of_doubled_documents_and_questions_counts() -> None:
 
     query = group.runs[0].queries[0]
     assert (query.question, query.cards[0].text) == ("red", "Long red dress")
-    twice = {one.file: one.details for one in group.problems if one.code == "results_twice"}
+    twice = {
+        problem.file: problem.details
+        for problem in group.problems
+        if problem.code == "results_twice"
+    }
     assert twice == {"corpus.jsonl": {"count": 1}, "topics.tsv": {"count": 1}}
     with pytest.raises(ImportRefused) as refused:
         read({"a.run": RUN, "corpus.jsonl": corpus * 50 + '{"_id": "d9"\n'})
@@ -514,7 +518,7 @@ def test_a_result_that_cannot_be_read_keeps_its_rank(
     (query,) = group.runs[0].queries
     assert [card.doc_id or card.text for card in query.cards] == ["d", "e"]
     assert query.holes == holes
-    (wrong,) = [one for one in group.problems if one.severity == "error"]
+    (wrong,) = [problem for problem in group.problems if problem.severity == "error"]
     assert (wrong.code, wrong.line, wrong.file) == (code, line, name)
 
 
@@ -537,7 +541,7 @@ def test_what_is_no_list_is_never_an_empty_list(value: object) -> None:
     answered, lost = group.runs[0].queries
     assert answered.state is QueryState.RESULTS
     assert (lost.question, lost.state) == ("r", QueryState.UNREADABLE)
-    (problem,) = [one for one in group.problems if one.severity == "error"]
+    (problem,) = [problem for problem in group.problems if problem.severity == "error"]
     assert (problem.code, problem.line) == ("results_no_list", 2)
     with pytest.raises(ImportRefused):
         read({"a.jsonl": json.dumps(lists[1])})
@@ -635,7 +639,7 @@ def test_the_id_is_in_the_column_that_a_collection_knows() -> None:
     for text, remaining in ((rows, "docid"), (other, "document_id")):
         group = read({"r.csv": text, "corpus.jsonl": CORPUS})
         assert lists_of(group.runs[0]) == {"q1": ["d7", "d2"]}
-        (chosen,) = [one for one in group.problems if one.code == "results_ids_chosen"]
+        (chosen,) = [problem for problem in group.problems if problem.code == "results_ids_chosen"]
         assert chosen.details["others"] == remaining
 
 
@@ -711,9 +715,12 @@ def test_grades_are_mapped_by_a_table_or_refused_as_a_whole() -> None:
     files = {"a.run": RUN, "q.qrels": "q1 0 d7 1.0\nq1 0 d2 0.5\n"}
 
     judged = read(files, grades={"0.5": "1", "1": "2"}).judged
-    assert [(one.identity, one.verdict) for one in judged] == [("doc:d7", "2"), ("doc:d2", "1")]
+    assert [(grade.identity, grade.verdict) for grade in judged] == [
+        ("doc:d7", "2"),
+        ("doc:d2", "1"),
+    ]
     truths = {"a.run": RUN, "g.csv": "query_id,doc_id,grade\nq1,d7,TRUE\nq1,d2,false\n"}
-    assert [one.verdict for one in read(truths).judged] == ["1", "0"]
+    assert [grade.verdict for grade in read(truths).judged] == ["1", "0"]
     unfit = read(files)
     assert (unfit.runs, unfit.judged) == ((), ())
     assert unfit.unfit_grades == ("0.5", "1")
@@ -799,7 +806,7 @@ def test_three_columns_are_grades_if_the_name_says_so_and_else_a_run() -> None:
     rows = "q1\td7\t1\nq1\td2\t2\n"
 
     assert lists_of(read({"dev.tsv": rows}).runs[0]) == {"q1": ["d7", "d2"]}
-    assert [one.verdict for one in read({"qrels.tsv": rows}).judged] == ["1", "2"]
+    assert [grade.verdict for grade in read({"qrels.tsv": rows}).judged] == ["1", "2"]
 
 
 UNKNOWN = {
@@ -860,7 +867,7 @@ def test_numbers_by_document_are_grades_only_if_the_name_says_so() -> None:
     group = read({"bm25.json": run, "qrels.json": grades})
 
     assert lists_of(group.runs[0]) == {"q1": ["d7", "d2"]}
-    assert [(one.identity, one.verdict) for one in group.judged] == [
+    assert [(grade.identity, grade.verdict) for grade in group.judged] == [
         ("doc:d2", "2"),
         ("doc:d7", "0"),
     ]
@@ -875,7 +882,7 @@ def test_our_own_long_csv_is_grades_and_brings_no_system() -> None:
     group = read({"a.run": RUN, "ratings.csv": rows})
 
     assert [run.search_method for run in group.runs] == ["bm25"]
-    assert [(one.identity, one.verdict, one.rater) for one in group.judged] == [
+    assert [(grade.identity, grade.verdict, grade.rater) for grade in group.judged] == [
         ("doc:d7", "2", "Kim")
     ]
 
@@ -896,7 +903,7 @@ def test_outcomes_of_empty_lists_in_our_own_long_csv_are_left_out_with_a_remark(
 def test_the_ratings_of_a_book_are_those_of_its_raters() -> None:
     judged = read({"book.csv": "query,docid,ana,budi\nred,d7,2,\nred,d2,0,1\n"}).judged
 
-    assert [(one.rater, one.identity, one.verdict) for one in judged] == [
+    assert [(grade.rater, grade.identity, grade.verdict) for grade in judged] == [
         ("ana", "doc:d7", "2"),
         ("ana", "doc:d2", "0"),
         ("budi", "doc:d2", "1"),
@@ -987,7 +994,7 @@ def test_questions_keep_their_category() -> None:
         {"_id": "q2", "text": "B", "category": "facts"},
         {"_id": "q3", "text": "C"},
     ]
-    lines = "".join(f"{json.dumps(one)}\n" for one in questions)
+    lines = "".join(f"{json.dumps(question)}\n" for question in questions)
     (run,) = read({"queries.jsonl": lines, "a.run": RUN}).runs
 
     assert [query.category for query in run.queries] == ["how to", "facts", ""]
@@ -1258,7 +1265,7 @@ def test_no_bytes_raise_anything_but_the_refusal(files: dict[str, bytes]) -> Non
             said = refused.advice()
         else:
             said = "read"
-            assert all(one.text for one in remarks(group.problems))
+            assert all(remark.text for remark in remarks(group.problems))
             queries = [query for run in group.runs for query in run.queries]
             stored = to_builtins(queries)
             assert json.dumps(stored, allow_nan=False)

@@ -66,9 +66,9 @@ def test_stability_watches_the_first_four() -> None:
     assert list(result.orders) == list(NAMES[:4])
     assert result.orders["nDCG@10"] == (("a",), ("b",))
     (line,) = (
-        one
-        for one in result.lines
-        if (str(one.change), one.figure) == ("question left out", "nDCG@10")
+        line
+        for line in result.lines
+        if (str(line.change), line.figure) == ("question left out", "nDCG@10")
     )
     assert [variation.what for variation in line.moved] == ["1"]
 

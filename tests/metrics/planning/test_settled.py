@@ -190,7 +190,7 @@ def test_what_can_still_move_is_counted_for_open_orders_alone() -> None:
     assert (order.open_cards, order.open_questions, order.n) == (2, (1,), 2)
     states[0, 1:] = RELEVANT, NOT_RELEVANT
     settled = so_far(result, states)
-    assert all(one.settled for one in settled.orders)
+    assert all(order.settled for order in settled.orders)
     assert (settled.open_cards, settled.next_ones, settled.judged) == (0, (), 2)
     three = pooled([(lists(1), lists(2), lists(1))], 3)
     assert len(so_far(three, states[:1], "abc").orders) == 12  # three pairs, four figures

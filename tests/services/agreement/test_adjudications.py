@@ -190,7 +190,7 @@ def test_emptiness_is_settled_like_a_card(
     for rater, outcome in zip(raters, EmptyOutcome, strict=False):
         rating = AnswerRating(empty_outcome=outcome)
         events.rate(session, rater, run_id, 2, rating, click(f"e{rater.id}"))
-    (tie,) = [one for one in adjudications.docket(session, study).ties if one.card is None]
+    (tie,) = [tie for tie in adjudications.docket(session, study).ties if tie.card is None]
     why = "seen on the site"
     false_negative = EmptyOutcome.FALSE_NEGATIVE
     adjudications.adjudicate(session, raters[0], tie.item_id, false_negative, why, NOW)

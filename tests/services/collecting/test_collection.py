@@ -60,7 +60,9 @@ def test_the_questions_are_asked_in_one_session_and_the_file_has_the_layout_of_t
     names = sorted(path.name for path in (tmp_path / "hybrid").iterdir())
     assert names == ["test_results_hybrid_20260301_090000.json", "test_results_latest.json"]
     assert process.file.read_bytes() == (tmp_path / "hybrid" / names[1]).read_bytes()
-    assert [question["message"] for question in bot.asked] == [one.text for one in QUESTIONS]
+    assert [question["message"] for question in bot.asked] == [
+        question.text for question in QUESTIONS
+    ]
     assert {question["session_id"] for question in bot.asked} == {process.run.thread_id}
     assert "rahasia" not in process.file.read_text("utf-8")
     read = json_runs.read_collected("part", process.file.read_bytes())

@@ -30,7 +30,7 @@ def test_every_export_tells_the_same_counts(
     again = csv_ratings.read("rated.csv", rated)
 
     relevance = [
-        [shown["relevance"] for shown in entry["results"]] for entry in document["queries"]
+        [result["relevance"] for result in entry["results"]] for entry in document["queries"]
     ]
     assert relevance == [[0, 1, "unsure"], [1, 1], [], [None]]
     assert [row["relevant_count"] for row in csv.DictReader(io.StringIO(rated.decode()))] == [

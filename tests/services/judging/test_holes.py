@@ -145,7 +145,7 @@ def test_it_is_shown_at_its_rank_and_said_in_the_json_export(
     assert known.cards == {}
     assert [side.holes for side in compared.sides] == [(1,), ()]
     assert exported["bm25"]["holes"] == [1]
-    assert [one["rank"] for one in exported["bm25"]["results"]] == [2, 3]
+    assert [result["rank"] for result in exported["bm25"]["results"]] == [2, 3]
     assert "holes" not in exported["dense"]
     assert studies.is_blind(session, study)
     assert (offline.holes, [card.number for card in offline.cards]) == ((), [2, 3])

@@ -86,7 +86,7 @@ def test_the_manifest_and_exports(session: Session, study: Study, run_ids: tuple
     source = runs.find(session, study, run_ids[0]).files[0]
     stated = next(run for run in manifest["runs"] if run["run"] == run_ids[0])
     assert stated["input_files"][0]["sha256"] == source.sha256
-    assert {one["name"] for one in manifest["definitions"]} == set(MEASURES)
+    assert {definition["name"] for definition in manifest["definitions"]} == set(MEASURES)
     for run_id in run_ids:
         for member, file_format in (("judgments.csv", "long-csv"), ("run.json", "json")):
             exported = exports.export(session, study, run_id, MAJORITY, file_format)

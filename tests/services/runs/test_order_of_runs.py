@@ -40,12 +40,14 @@ def test_four_systems_of_one_file_have_its_order_everywhere(session: Session, st
 
     assert named([one.id for one in stored.runs]) == IN_FILE
     assert named([one.id for one in runs.in_order(session, study)]) == IN_FILE
-    assert named([one.id for one in rows.run_rows(session, study)]) == IN_FILE
+    assert named([row.id for row in rows.run_rows(session, study)]) == IN_FILE
     assert named([*chosen_runs.of_phase(session, study, 1)]) == IN_FILE
     assert [row.search_method for row in gold.sets(session, study)[0].runs] == IN_FILE
     rule = reports.rule_of(session, study)
     compared = comparisons.report(session, study, chosen_runs.of_phase(session, study, 1), rule)
-    result = [one for one in compared.comparison.differences if one.figure == "P@5"]
+    result = [
+        difference for difference in compared.comparison.differences if difference.figure == "P@5"
+    ]
     files, _ = exports.tree(session, study, rule, None)
     (report,) = (data.decode() for name, data in files.items() if "evaluation_report" in name)
     assert sorted(IN_FILE, key=lambda one: report.index(f"Run {labels.method(one)}")) == IN_FILE

@@ -97,9 +97,9 @@ def test_a_set_without_gold_questions_gives_a_file_to_begin_with(
     assert address in client.get("/gold/").text
 
     starter = document(client, address)
-    asked = [one["question"] for one in starter["questions"]]
+    asked = [question["question"] for question in starter["questions"]]
 
-    assert asked == [one["question"] for one in GOLD["questions"]]
+    assert asked == [question["question"] for question in GOLD["questions"]]
     assert client.get(f"{address}/questions.json?version=1").status_code == 404
     assert take_in(client, address, starter).status_code == 303
     assert document(client, address) == starter

@@ -297,5 +297,8 @@ def test_all_that_was_given_leaves_by_pseudonym_and_runs_nowhere(client: FlaskCl
     book = load_workbook(BytesIO(client.get(f"{PAGE}data/phase3.xlsx").data))
     assert book["cards"].max_row == 1 + 6
     decoded = json.loads(client.get(f"{PAGE}data/phase3.json").data)
-    assert [one["participant"] for one in decoded["participants"]] == ["Melati", "Kenari <i>"]
+    assert [participant["participant"] for participant in decoded["participants"]] == [
+        "Melati",
+        "Kenari <i>",
+    ]
     assert "Owner" not in json.dumps(decoded)

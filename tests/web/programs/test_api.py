@@ -203,7 +203,7 @@ def test_the_smallest_file_of_each_format_is_imported(app: Flask, name: str) -> 
         assert listed == program.get("/judgments")["data"] == []
     elif name in WITHOUT_RESULTS:
         assert listed == []
-        assert [one["severity"] for one in body["problems"]][:1] == ["error"]
+        assert [problem["severity"] for problem in body["problems"]][:1] == ["error"]
     else:
         assert listed == body["data"] != []
         assert body["grades"] == ({"Ani": 1} if name == "rank_eval.json" else {})
@@ -234,7 +234,7 @@ def test_grades_of_questions_that_nobody_was_asked_are_remarked_on(program: Prog
     result = program.send(qrels, rater="Ani")
 
     assert result["grades"] == {"Ani": 1}
-    assert [one["code"] for one in result["remarks"]] == ["results_grades_unasked"]
+    assert [remark["code"] for remark in result["remarks"]] == ["results_grades_unasked"]
 
 
 def test_documents_with_another_text_are_the_same_ones_by_all_scopes_only(
@@ -268,7 +268,7 @@ def test_a_refused_file_says_where_and_stores_nothing(program: Program) -> None:
 
     assert said["status"] == 400
     assert said["title"] == "rows.csv cannot be used"
-    assert {one["file"] for one in said["problems"]} == {"rows.csv"}
+    assert {problem["file"] for problem in said["problems"]} == {"rows.csv"}
     assert program.get("/runs") == {"data": []}
     assert program.send(status=400)["detail"] == "Please choose a file first."
 

@@ -90,7 +90,9 @@ def test_a_name_in_a_file_is_no_less_a_rater_whom_the_study_has(app: Flask) -> N
     csv.writer(made).writerows([("query_id", "query", "doc_id", "grade", "rater"), *result])
     refused = program.send(("rows.csv", made.getvalue().encode()), status=409)
 
-    assert [(one["place"], one["changes"]) for one in refused["problems"]] == [("Ani", 1)]
+    assert [(problem["place"], problem["changes"]) for problem in refused["problems"]] == [
+        ("Ani", 1)
+    ]
     assert stored(app) == before
 
 

@@ -237,8 +237,8 @@ def test_a_graded_card_has_one_button_for_each_grade_with_its_word_and_key(
     page = Page(client.get(begin(client)))
 
     buttons = page.all(".card")[0].all("button[aria-pressed]")
-    assert [one["value"] for one in buttons] == ["0", "1", "2", "3", "unsure"]
-    assert [one["aria-keyshortcuts"] for one in buttons] == ["0", "1", "2", "3", "r"]
+    assert [button["value"] for button in buttons] == ["0", "1", "2", "3", "unsure"]
+    assert [button["aria-keyshortcuts"] for button in buttons] == ["0", "1", "2", "3", "r"]
     for button, word, line in zip(buttons, GRADED.words, GRADED.guidance, strict=False):
         assert word in button["aria-label"]
         assert line == button["title"] or line in button["aria-label"] or line in button["title"]
@@ -288,7 +288,7 @@ def test_grades_come_back_from_a_file_that_was_rated_without_a_server(
     queries = [
         {
             "query_id": query["query_id"],
-            "results": [{**one, "relevance": None} for one in query["results"]],
+            "results": [{**result, "relevance": None} for result in query["results"]],
         }
         for query in run["queries"]
     ]

@@ -100,7 +100,7 @@ def test_a_comparison_is_by_the_headline(
         decoded = json.loads(response.data)
         assert decoded["headline"] == ["nDCG@10", "P@5", "RR@10", "success@10", "Judged@10"]
         assert "composite" not in decoded
-        paired = dict.fromkeys(one["figure"] for one in decoded["differences"])
+        paired = dict.fromkeys(difference["figure"] for difference in decoded["differences"])
         assert list(paired) == ["nDCG@10", "P@5", "RR@10", "success@10"]
         assert list(decoded["stability"]["orders"]) == list(paired)
         (first, _) = decoded["runs"]
