@@ -27,6 +27,7 @@ from werkzeug import test
 from relevansi import labels
 from relevansi.config import sqlite_url, with_driver
 from relevansi.db.engine import Database
+from relevansi.db.migrations import HEAD
 from relevansi.db.tables.base import Base
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
@@ -87,13 +88,16 @@ def _quicker() -> Iterator[None]:
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
     migrate = Database.make_tables
-    known: list[str] = []
+    statements: list[str] = []
 
     def make_tables(database: Database, connection: Connection, version: str = "head") -> None:
-        if not database.is_sqlite or version != "head" or inspect(connection).get_table_names():
+        if not database.is_sqlite or version not in {"head", HEAD}:
             migrate(database, connection, version)
-        elif known:
-            for statement in known:
+        elif inspect(connection).get_table_names():
+            if connection.scalar(text("SELECT version_num FROM alembic_version")) != HEAD:
+                migrate(database, connection)
+        elif statements:
+            for statement in statements:
                 connection.exec_driver_sql(statement)
         else:
             migrate(database, connection)
@@ -102,8 +106,8 @@ def _quicker() -> Iterator[None]:
             virtual = "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%'"
             skipped = ("BEGIN", "COMMIT", "PRAGMA writable_schema", "INSERT INTO sqlite_master")
             dumped = [line for line in driver.iterdump() if not line.startswith(skipped)]
-            known.extend(line for line in dumped if "catalogue_words" not in line)
-            known.extend(sql for (sql,) in driver.execute(virtual))
+            statements.extend(line for line in dumped if "catalogue_words" not in line)
+            statements.extend(sql for (sql,) in driver.execute(virtual))
 
     load, dump = CompiledTemplates.load_bytecode, CompiledTemplates.dump_bytecode
     compiled: dict[tuple[str, str], Any] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from html import unescape
 from io import BytesIO
 
@@ -45,15 +46,16 @@ def sentences(texts: Mapping[str, str]) -> set[str]:
     }
 
 
-def foreign(text: str, language: str) -> list[str]:
+@cache
+def sentences_of_the_other(language: str) -> set[str]:
     english = pairs()
     indonesian = {theirs: ours for ours, theirs in english.items()}
+    return sentences(english if language == "id" else indonesian)
+
+
+def foreign(text: str, language: str) -> list[str]:
     words = " ".join(unescape(text).split())
-    result = [
-        sentence
-        for sentence in sentences(english if language == "id" else indonesian)
-        if sentence in words
-    ]
+    result = [sentence for sentence in sentences_of_the_other(language) if sentence in words]
     if language == "id":
         result += ENGLISH_DECIMALS.findall(Page(text).text if "</" in text else words)
     return result
