@@ -8,7 +8,7 @@ import shutil
 import signal
 import warnings
 from asyncio import events
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -37,16 +37,19 @@ from relevansi.services.study import studies
 from relevansi.web.frame.setup import CompiledTemplates
 from tests import demo
 
-ON_SQLITE = (
-    "gold",
-    "evaluations",
-    "machine_judges",
-    "phase_3",
-    "proof_packs",
-    "backups",
-    "planning",
-)
-"""Folders whose tests ask PostgreSQL in `nox -s thorough` alone; the others ask both every time."""
+ON_BOTH = {
+    *("db", "people", "study", "workers"),
+    *("agreement/test_adjudications", "comparisons/test_comparisons", "exports/test_exports"),
+    *("catalogue/test_evidence", "catalogue/test_evidence_kept", "catalogue/test_imports"),
+    *("catalogue/test_search", "judging/test_events", "judging/test_live_metrics"),
+    *("rating/test_looking", "rating/test_pool", "runs/test_grades_of_results"),
+    *("runs/test_imports", "runs/test_many_systems", "runs/test_results", "runs/test_runs"),
+}
+"""Folders and modules that ask SQLite and PostgreSQL every time: their SQL differs, or locks.
+
+The other tests of a database claim what is computed of its rows. They ask SQLite, and in
+`nox -s thorough` both.
+"""
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 # A run in the background ignores Ctrl+C, and so would every process that a test interrupts.
@@ -71,22 +74,16 @@ settings.load_profile("repeated")  # --hypothesis-profile=explore overrides it
 @pytest.hookimpl(tryfirst=True)  # before the tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        is_second = item.name.partition("[")[2].startswith("postgresql")
-        if is_second and item.path.parent.name in ON_SQLITE:
+        callspec = getattr(item, "callspec", None)
+        if callspec is None or callspec.params.get("database") != "postgresql":
+            continue
+        folder = item.path.parent.name
+        if ON_BOTH.isdisjoint({folder, f"{folder}/{item.path.stem}"}):
             item.add_marker(pytest.mark.thorough)
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _quicker() -> Iterator[None]:
-    """Collect garbage seldom, make SQLite's tables by migrations once, and hash passwords cheaply.
-
-    A template is compiled once for all applications.
-    What a test client uploads stays in memory: it never closes the files of large uploads, and the
-    garbage collector finds such a file in a later test, which then fails in its place.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+def _tables_made_once() -> Callable[..., None]:
+    """Make tables as `Database.make_tables`, but run all migrations on SQLite no more than once."""
     migrate = Database.make_tables
     statements: list[str] = []
 
@@ -101,14 +98,36 @@ def _quicker() -> Iterator[None]:
                 connection.exec_driver_sql(statement)
         else:
             migrate(database, connection)
-            driver: Any = connection.connection.driver_connection
-            # A dump makes a virtual table by writing the schema, which this connection reads not.
-            virtual = "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%'"
-            skipped = ("BEGIN", "COMMIT", "PRAGMA writable_schema", "INSERT INTO sqlite_master")
-            dumped = [line for line in driver.iterdump() if not line.startswith(skipped)]
-            statements.extend(line for line in dumped if "catalogue_words" not in line)
-            statements.extend(sql for (sql,) in driver.execute(virtual))
+            statements.extend(_dumped(connection.connection.driver_connection))
 
+    return make_tables
+
+
+def _dumped(connection: Any) -> Iterator[str]:
+    """The statements that make an SQLite database equal to this one.
+
+    A dump makes a virtual table by writing the schema, which a connection does not read again.
+    """
+    skipped = ("BEGIN", "COMMIT", "PRAGMA writable_schema", "INSERT INTO sqlite_master")
+    for line in connection.iterdump():
+        if not line.startswith(skipped) and "catalogue_words" not in line:
+            yield line
+    virtual = "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%'"
+    for (statement,) in connection.execute(virtual):
+        yield statement
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quicker() -> Iterator[None]:
+    """Collect garbage seldom, make SQLite's tables by migrations once, and hash passwords cheaply.
+
+    A template is compiled once for all applications.
+    What a test client uploads stays in memory: it never closes the files of large uploads, and the
+    garbage collector finds such a file in a later test, which then fails in its place.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
     load, dump = CompiledTemplates.load_bytecode, CompiledTemplates.dump_bytecode
     compiled: dict[tuple[str, str], Any] = {}
 
@@ -124,7 +143,7 @@ def _quicker() -> Iterator[None]:
 
     in_memory = partial(test.stream_encode_multipart, use_tempfile=False)
     with (
-        mock.patch.object(Database, "make_tables", make_tables),
+        mock.patch.object(Database, "make_tables", _tables_made_once()),
         mock.patch.object(test, "stream_encode_multipart", in_memory),
         mock.patch.object(sign_in, "COST", 2**4),
         mock.patch.object(CompiledTemplates, "load_bytecode", load_bytecode),
