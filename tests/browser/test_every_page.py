@@ -26,8 +26,8 @@ from tests.web.reached import as_rater, reached
 pytestmark = pytest.mark.browser
 
 EACH_TIME = {
-    *("home", "run", "comparison", "comparison of one question", "agreement", "sign-in"),
-    *("rating: cards", "rating: empty list", "blind rating: answers"),
+    *("home", "run", "comparison", "sign-in"),
+    *("rating: cards", "blind rating: answers"),
 }
 """The pages that the test command looks at; `nox -s thorough` looks at all."""
 

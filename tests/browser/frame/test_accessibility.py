@@ -96,7 +96,10 @@ FOCUSED = """() => {
 
 @pytest.mark.parametrize(
     ("width", "onward", "across"),
-    [(1366, "ArrowRight", "ArrowDown"), (390, "ArrowDown", "ArrowRight")],
+    [
+        (1366, "ArrowRight", "ArrowDown"),
+        pytest.param(390, "ArrowDown", "ArrowRight", marks=pytest.mark.thorough),
+    ],
 )
 def test_the_map_of_progress_is_one_stop_that_arrows_move_in(
     server: Server, page: Page, width: int, onward: str, across: str

@@ -158,7 +158,7 @@ def test_a_new_link_is_copied_and_shared_by_a_button(
     assert page.evaluate("[window.copied, window.shared]") == [address, address]
 
 
-@pytest.mark.parametrize("locale", ["id-ID", "en-GB"])
+@pytest.mark.parametrize("locale", ["id-ID", pytest.param("en-GB", marks=pytest.mark.thorough)])
 def test_the_guide_for_raters_is_printed_on_one_sheet_with_its_pictures(
     server: Server, open_tab: Callable[..., Page], locale: str
 ) -> None:

@@ -221,7 +221,7 @@ WHOLE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("locale", ["id-ID", "en-GB"])
+@pytest.mark.parametrize("locale", ["id-ID", pytest.param("en-GB", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("place", ["server", "blind_server"])
 @pytest.mark.parametrize(("viewport", "whole"), [(LAPTOP, 9), (PHONE, 3)])
 def test_a_list_is_seen_as_the_page_opens(

@@ -291,7 +291,7 @@ def deleted(page: Page, _server: Server) -> None:
     )
 
 
-@pytest.mark.parametrize("forget", [cleared, deleted])
+@pytest.mark.parametrize("forget", [cleared, pytest.param(deleted, marks=pytest.mark.thorough)])
 def test_a_browser_whose_memory_is_cleared_meanwhile_sends_what_its_page_still_has(
     own_server: Server, run_id: str, page: Page, forget: Callable[[Page, Server], None]
 ) -> None:

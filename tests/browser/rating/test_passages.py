@@ -290,7 +290,13 @@ def test_grades_are_given_in_one_file_and_come_back(tmp_path: Path, open_tab: Op
     assert sorted(stored) == ["0", "2", "3", "unsure"]
 
 
-@pytest.mark.parametrize("name", ["blind", "set-up", "report", "formats", "run"])
+EACH_TIME, OTHER_PAGES = "blind", ("set-up", "report", "formats", "run")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [EACH_TIME, *(pytest.param(name, marks=pytest.mark.thorough) for name in OTHER_PAGES)],
+)
 def test_the_pages_of_documents_are_for_everybody(
     tmp_path: Path, open_tab: OpenTab, name: str
 ) -> None:
