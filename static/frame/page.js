@@ -21,7 +21,7 @@ function showTheme(theme) {
   for (const button of themes.querySelectorAll("button")) button.setAttribute("aria-pressed", button.value === theme);
 }
 
-// ---- menus, closed by a click elsewhere and by Escape --------------------------------------
+// ---- menus, kept on the screen, closed by a click elsewhere and by Escape -------------------
 
 const openMenus = (other) => [...document.querySelectorAll("details.menu[open]")].filter((menu) => !menu.contains(other));
 
@@ -34,6 +34,16 @@ document.addEventListener("keydown", (event) => {
     menu.querySelector("summary").focus();
   }
 });
+
+function keepOnScreen(list) {
+  list.style.translate = "";
+  const { left, right } = list.getBoundingClientRect();
+  const fromStart = Math.max(8 - left, 0);
+  const fromEnd = Math.min(document.documentElement.clientWidth - 8 - right, 0);
+  list.style.translate = `${fromStart || fromEnd}px`;
+}
+
+document.addEventListener("toggle", ({ target }) => target.matches("details.menu[open]") && keepOnScreen(target.querySelector(".pop")), true);
 
 // ---- explanations, on hover, focus and tap ----------------------------------------------
 

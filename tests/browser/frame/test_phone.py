@@ -34,6 +34,12 @@ SEEN = """() => {
 }"""
 
 
+ON_SCREEN = """(list) => {
+  const { left, right } = list.getBoundingClientRect();
+  return left >= 0 && right <= document.documentElement.clientWidth;
+}"""
+
+
 def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
     server: Server, open_tab: Callable[..., Page]
 ) -> None:
@@ -52,6 +58,16 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
     page.set_viewport_size({"width": 1280, "height": 800})
     expect(folded).to_be_visible()
     expect(chapter).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", ["comparison", "comparison of one question", "run", "raters"])
+def test_what_a_menu_opens_lies_on_the_screen(study: Study, page: Page, name: str) -> None:
+    page.set_viewport_size(PHONE)
+    visit(page, study, name)
+    for menu in page.locator("main details.menu").all():
+        menu.locator("summary").first.click()
+        page.wait_for_function(ON_SCREEN, arg=menu.locator("> .pop").element_handle())
+        page.keyboard.press("Escape")
 
 
 def test_a_phone_shows_one_list_of_a_compared_question_and_a_laptop_all(
