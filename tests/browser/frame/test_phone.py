@@ -62,7 +62,7 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
 
 @pytest.mark.parametrize("name", ["comparison", "comparison of one question", "run", "raters"])
 def test_what_a_menu_opens_lies_on_the_screen(study: Study, page: Page, name: str) -> None:
-    page.set_viewport_size(PHONE)
+    page.set_viewport_size({"width": 390, "height": 844})
     visit(page, study, name)
     for menu in page.locator("main details.menu").all():
         menu.locator("summary").first.click()

@@ -202,12 +202,12 @@ def beside_people(run_id: str) -> str:
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted_rule())
         comparison = constraints.compare(session, rater.study, run_id, rule)
-        offered = rules.rule_choices(session, rater.study)
+        choices = rules.rule_choices(session, rater.study)
     return render_template(
         "gold/constraint_agreement/page.html",
-        found=comparison,
-        rule=next(offered_rule for offered_rule in offered if offered_rule.name == comparison.rule),
-        rules=offered,
+        comparison=comparison,
+        rule=next(choice for choice in choices if choice.name == comparison.rule),
+        rules=choices,
         lines=_lines(comparison.agreement),
         words=constraint_words,
         apart=comparison.disagreed[:FIRST_SHOWN],

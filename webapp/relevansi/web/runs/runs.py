@@ -113,15 +113,12 @@ def index() -> str:
         figures = run_figures.of_runs(session, rater.study, in_study, rule, names, marks)
         phases = chosen_runs.phases_of(session, rater.study)
         phase = request.args.get("phase", 0, type=int)
-        chosen = {
-            overview: chosen_runs.of_phase(session, rater.study, overview) for overview in phases
-        }
+        by_phase = {each: chosen_runs.of_phase(session, rater.study, each) for each in phases}
     sort = request.args.get("sort", names[0])
     sort = sort if sort in names else names[0]
     order = "asc" if request.args.get("order") == "asc" else "desc"
-    in_phase = [
-        overview for overview in listed if phase not in chosen or overview.run.id in chosen[phase]
-    ]
+    run_ids = by_phase.get(phase, figures)
+    in_phase = [overview for overview in listed if overview.run.id in run_ids]
     return render_template(
         "runs/index.html",
         runs=_by_figure(in_phase, figures, sort, falling=order == "desc"),
@@ -135,8 +132,8 @@ def index() -> str:
         sort=sort,
         order=order,
         phases=phases,
-        phase=phase if phase in chosen else None,
-        ticked=chosen.get(phase) or next(iter(chosen.values()), ()),
+        phase=phase if phase in by_phase else None,
+        ticked=by_phase.get(phase) or next(iter(by_phase.values()), ()),
     )
 
 

@@ -25,6 +25,7 @@ from relevansi.services.runs import reports, runs, samples
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
 from relevansi.services.study.progress import (
+    OwnQuestion,
     own_questions,
     progress_of_raters,
     rater_progress,
@@ -66,20 +67,21 @@ def show() -> str:
         return folder.page()
     with access.reading() as (session, rater):
         if not rater.is_owner:
-            return render_template("study/home/rater.html", **_own_work(session, rater))
+            return render_template(
+                "study/home/rater.html",
+                own=rater_progress(session, rater),
+                questions=_drawn_questions(session, rater),
+            )
         listed = runs.in_order(session, rater.study)
         if not listed:
             return render_template("study/home/empty.html")
         return render_template("study/home/page.html", **_overview(session, rater, listed))
 
 
-def _own_work(session: Session, rater: Rater) -> dict[str, Any]:
-    """Return how far the reader is with their own questions."""
+def _drawn_questions(session: Session, rater: Rater) -> Sequence[OwnQuestion]:
+    """Return the reader's own questions; none where they are too many to be drawn one by one."""
     questions = own_questions(session, rater)
-    return {
-        "standing": rater_progress(session, rater),
-        "questions": questions if len(questions) <= MOST_SEGMENTS else (),
-    }
+    return questions if len(questions) <= MOST_SEGMENTS else ()
 
 
 def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str, Any]:
@@ -94,7 +96,7 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
     reader_name = labels.owner(reader.name)
     is_own_invented = not current_app.config["IS_DEMO"] and is_offered("runs.remove_sample")
     return {
-        **_own_work(session, rater),
+        "questions": _drawn_questions(session, rater),
         "runs": listed,
         "rule": rule.name,
         "state": state,
