@@ -126,7 +126,7 @@ class Settings:
             configured_url = sqlite_url(studies / (f"{study}.sqlite" if study else FOLDER))
         url = configured_url or sqlite_url(instance / "relevansi.sqlite")
         for name in SECRETS:
-            secret(f"RELEVANSI_{name}", environ)  # unusable ones are told at the start
+            secret(f"RELEVANSI_{name}", environ)  # unusable ones are refused at the start
         log = environ.get("RELEVANSI_LOG", "").strip()
         if log not in {"", "json"}:
             raise UnusableSetting(f'RELEVANSI_LOG is {log!r}; it takes "json" or nothing.')

@@ -28,7 +28,7 @@ UNDEFINED_NOTE = mark(
 MINUS = "−"
 UNBROKEN = "\N{NO-BREAK SPACE}"
 SMALLEST_P = Decimal("0.001")
-"""A smaller probability is only said to be smaller."""
+"""Of a smaller probability only that it is smaller is written."""
 ROUNDED_TO_ZERO = 0.005
 """A smaller difference would be 0.00 with two decimals."""
 RATIO = "ratio"

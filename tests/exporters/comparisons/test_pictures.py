@@ -53,7 +53,7 @@ def said(svg: ET.Element) -> list[str]:
 def box(text: ET.Element) -> tuple[float, float, float, float]:
     """The left, right, top and bottom of a text at the widest a font may run."""
     size, x, y = (float(text.get(name, "0")) for name in ("font-size", "x", "y"))
-    wide = canvas.width(text.text or "", size)
+    wide = canvas.text_width(text.text or "", size)
     remaining = {"start": x, "middle": x - wide / 2, "end": x - wide}[
         text.get("text-anchor", "start")
     ]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relevansi.exporters.exports.metrics_tables import JsonValue, json_of_list, result_json
+from relevansi.exporters.exports.metrics_tables import JsonValue, json_of_queries, result_json
 from relevansi.kinds.property import Card, CardParticulars
 from relevansi.records import BINARY, Relevance
 
@@ -77,4 +77,4 @@ def test_a_document_made_item_by_item_has_the_bytes_of_one_made_whole(
     head: dict[str, JsonValue] = {"run": "a", "value": value}
     whole = json.dumps({**head, "queries": items}, ensure_ascii=False, indent=1)
 
-    assert json_of_list(head, "queries", items) == whole.encode()
+    assert json_of_queries(head, items) == whole.encode()

@@ -56,13 +56,13 @@ def overall(
     name: str, title: str, agreement: Agreement, names: Collection[str] = tuple(COEFFICIENTS)
 ) -> Table:
     """Return the coefficients of these `names` in one group, a row for each."""
-    chosen = {key: each for key, each in coefficients(agreement).items() if key in names}
+    chosen = [(key, each) for key, each in coefficients(agreement).items() if key in names]
     columns = (Column(gettext("Figure")), _column(gettext("Value")), numbers("n"))
     rows = tuple(
         (word(gettext(COEFFICIENTS[key].label)), _cell(key, each), whole_number(each.n))
-        for key, each in chosen.items()
+        for key, each in chosen
     )
-    return Table(name, title, columns, rows, tuple(_reasons(chosen.values())))
+    return Table(name, title, columns, rows, tuple(_reasons(each for _, each in chosen)))
 
 
 def by_group(
@@ -74,19 +74,22 @@ def by_group(
     figure_names: Collection[str] = tuple(COEFFICIENTS),
 ) -> Table:
     """Return coefficients of several groups, a row for each, which `headings` name."""
-    measured = [(names, group.raw.n, coefficients(group)) for names, group in groups]
-    keys = [key for key in figure_names if any(key in figures for *_, figures in measured)]
-    of_figures = (_column(gettext(COEFFICIENTS[key].label)) for key in keys)
-    columns = (*map(Column, headings), *of_figures, numbers("n"))
-    rows = tuple(
-        (*map(word, names), *(_cell(key, figures.get(key)) for key in keys), whole_number(n))
-        for names, n, figures in measured
-    )
-    values = (figures[key] for *_, figures in measured for key in keys if key in figures)
-    return Table(name, title, columns, rows, (note, *_reasons(values)))
+    rows_of_figures = [(names, coefficients(group), group.raw.n) for names, group in groups]
+    measured = {key for _, figures, _ in rows_of_figures for key in figures}
+    keys = [key for key in figure_names if key in measured]
+    rows = []
+    shown: list[Coefficient] = []
+    for names, figures, n in rows_of_figures:
+        cells = (_cell(key, figures.get(key)) for key in keys)
+        rows.append((*map(word, names), *cells, whole_number(n)))
+        shown += [figures[key] for key in keys if key in figures]
+    figure_columns = (_column(gettext(COEFFICIENTS[key].label)) for key in keys)
+    columns = (*map(Column, headings), *figure_columns, numbers("n"))
+    return Table(name, title, columns, tuple(rows), (note, *_reasons(shown)))
 
 
 def intervals() -> str:
+    """Return how the intervals of the coefficients were made."""
     return gettext(
         "Intervals: 95% over items, Wilson's with the variance that leaving out one item at a time "
         "shows. An item alone has none."
@@ -96,13 +99,15 @@ def intervals() -> str:
 def _of_kind(kind: KindAgreement) -> Section:
     name, title = kind.kind.value, gettext(KIND_LABELS[kind.kind])
     if len(kind.raters) < 2:
-        lacks = gettext(
+        why_empty = gettext(
             "Nothing of this kind has been judged yet. Figures appear here once two raters have "
             "judged the same thing."
         )
         if kind.n_items:
-            lacks = gettext("So far one rater alone has judged here. Agreement needs at least two.")
-        return Section(name, title, (lacks,), ())
+            why_empty = gettext(
+                "So far one rater alone has judged here. Agreement needs at least two."
+            )
+        return Section(name, title, (why_empty,), ())
     judged = ngettext("%(n)s item has a judgment", "%(n)s items have a judgment", kind.n_items)
     shared = ngettext(
         "%(n)s was decided by two raters or more",
@@ -114,6 +119,7 @@ def _of_kind(kind: KindAgreement) -> Section:
 
 
 def _tables(kind: KindAgreement) -> Iterator[Table]:
+    # Small groups show the coefficients of two raters only where the study has two.
     grouped = [name for name in COEFFICIENTS if name not in OF_TWO or len(kind.raters) == 2]
     basis = gettext(
         "n: items that two raters or more decided. The chance term of Fleiss' kappa and Gwet's AC1 "
@@ -137,11 +143,11 @@ def _tables(kind: KindAgreement) -> Iterator[Table]:
         "All raters; n counts the items of the category that two raters or more decided."
     )
     yield by_group(f"{kind.kind}_categories", title, headings, groups, note, grouped)
-    if (of := len(kind.over_time)) > 1:
+    if len(kind.over_time) > 1:
         parts = []
-        for n, (*times, _, agreement) in enumerate(kind.over_time, start=1):
-            part = gettext("Part %(part)s of %(of)s", part=n, of=of)
-            parts.append(((part, notation.period(*times)), agreement))
+        for n, (first, last, _, agreement) in enumerate(kind.over_time, start=1):
+            part = gettext("Part %(part)s of %(of)s", part=n, of=len(kind.over_time))
+            parts.append(((part, notation.period(first, last)), agreement))
         note = gettext(
             "The items in the order in which anybody first judged them, cut into parts of "
             "equal size; n counts those that two raters or more decided."
@@ -157,10 +163,11 @@ def _cannot_tell_table(by_rater: Mapping[str, CannotTell]) -> Table:
         lines = (rate, gettext("%(n)s of %(of)s", n=n, of=of))
         return stacked(lines, (counts.rate, counts.n_cannot_tell, counts.n_judged))
 
-    title, parts = gettext("Cannot tell"), (gettext("Value"), "n", gettext("Judgments"))
-    columns = (Column(gettext("Rater")), numbers(title, *parts))
+    title = gettext("Cannot tell")
+    value = numbers(title, gettext("Value"), "n", gettext("Judgments"))
     rows = tuple((word(rater), cell(counts)) for rater, counts in by_rater.items())
     note = gettext("It counts as missing in every figure; this is how often it was chosen.")
+    columns = (Column(gettext("Rater")), value)
     return Table(f"{ItemKind.CARDS}_cannot_tell", title, columns, rows, (note,))
 
 
@@ -216,6 +223,7 @@ def _reasons(figures: Iterable[Coefficient]) -> list[str]:
 
 
 def contradicts_itself(run: str, query: int, property_id: str) -> str:
+    """Return that a run is left out of a comparison, as it has both verdicts on a property."""
     return gettext(
         "%(run)s passes and fails the same property of question %(query)s (%(property)s); "
         "it is left out of this comparison.",
@@ -226,7 +234,7 @@ def contradicts_itself(run: str, query: int, property_id: str) -> str:
 
 
 def conflict_document(report: ConflictReport) -> Document:
-    """Return `report` as a document: what was found, which way it leans, every contradiction."""
+    """Return `report` as a document: the counts, which way verdicts lean, every contradiction."""
     judged = ngettext(
         "%(n)s property of a question was judged in more than one run.",
         "%(n)s properties of a question were judged in more than one run.",
@@ -247,7 +255,7 @@ def conflict_document(report: ConflictReport) -> Document:
 
 
 def _favours(report: ConflictReport, title: str) -> Table:
-    count = numbers(gettext("Verdicts in favour of the run"))
+    columns = (Column(gettext("Run")), numbers(gettext("Verdicts in favour of the run")))
     rows = tuple((word(run), whole_number(n)) for run, n in report.favours.items())
     notes = (
         gettext(
@@ -260,7 +268,7 @@ def _favours(report: ConflictReport, title: str) -> Table:
             "with several tests at once, judge more strictly."
         ),
     )
-    return Table("favours", title, (Column(gettext("Run")), count), rows, notes)
+    return Table("favours", title, columns, rows, notes)
 
 
 def _lean(test: SignTest) -> str:
@@ -292,12 +300,12 @@ def _contradictions(report: ConflictReport) -> Table:
         False: f"✗ {gettext('Not relevant')}",
         None: notation.UNDEFINED,
     }
-
     columns = tuple(map(Column, (gettext("Question"), gettext("Property"), *report.favours)))
     rows = []
     for (query_id, identity), by_run in report.contradictions.items():
         number, question = report.questions[query_id]
-        lines = tuple(dict.fromkeys((report.titles.get(identity) or identity, identity)))
+        title = report.titles.get(identity)
+        lines = (title, identity) if title and title != identity else (identity,)
         cells = (word(verdicts[by_run.get(run)]) for run in report.favours)
         rows.append((word(f"{number}. {question}"), stacked(lines, (identity,)), *cells))
     return Table("contradictions", gettext("Contradictions"), columns, tuple(rows), ())

@@ -57,8 +57,7 @@ class Method(NamedTuple):
     @property
     def markup(self) -> str:
         """The name after its shape, which grows with the letters."""
-        shape = charts.shape(self.mark, "7", 7)
-        key = f'<svg class="key m{self.mark}" viewBox="0 0 14 14" aria-hidden="true">{shape}</svg>'
+        key = charts.key(self.mark)
         return f'<span class="who">{key}<bdi>{Markup.escape(self.name)}</bdi></span>'
 
 
@@ -121,7 +120,7 @@ def open_sentence(comparison: Comparison, state: State | None) -> str:
     if state.cards or state.lists:
         return _to_be_rated(state.questions - state.complete, state.questions)
     if state.behind:
-        names = joined([*state.behind], gettext("and"))
+        names = joined([*state.behind])
         return gettext("No answer yet. Still rating: %(names)s.", names=names)
     if state.ties or state.decided:
         return ngettext(
@@ -187,16 +186,12 @@ def _ahead(won: Mapping[tuple[str, str], list[str]], names: Mapping[str, str]) -
         yield gettext(
             "%(higher)s is ahead of %(lower)s on %(figures)s.",
             higher=names[higher],
-            lower=joined(lower_names, gettext("and")),
-            figures=joined(shared, gettext("and")),
+            lower=joined(lower_names),
+            figures=joined(shared),
         )
     n_further = sum(len(lower_names) for _, lower_names in most_figures_first[MOST_GROUPS:])
     if n_further:
-        yield ngettext(
-            "%(n)s further difference is significant.",
-            "%(n)s further differences are significant.",
-            n_further,
-        )
+        yield words.further_differences(n_further)
 
 
 def _undecided(
@@ -209,7 +204,7 @@ def _undecided(
     n_pairs = {run: sum(run in pair for pair in pairs) for run in names}
     alike = [run for run in names if n_pairs[run] == runs - 1]
     if alike:
-        listed = joined([names[run] for run in alike], gettext("and"))
+        listed = joined([names[run] for run in alike])
         if runs == 3 and len(alike) == 1:
             yield gettext("%(name)s cannot be told apart from either.", name=listed)
         else:
@@ -231,7 +226,7 @@ def _undecided(
 
 
 def _no_difference(names: Iterable[str]) -> str:
-    listed = joined([*names], gettext("and"))
+    listed = joined([*names])
     return gettext("No difference between %(names)s could be shown.", names=listed)
 
 

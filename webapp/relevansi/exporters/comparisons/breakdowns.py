@@ -28,14 +28,13 @@ from relevansi.metrics.comparisons.comparisons import (
     ComparisonReport,
 )
 from relevansi.metrics.comparisons.differences import ComparedQuery, highest_value, value_of
+from relevansi.metrics.comparisons.stability import Stability, StabilityLine, VariedPart
 from relevansi.metrics.gold.constraints import ConstraintComparison
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.records import EmptyOutcome, QueryState
 
-MOST_SQUARES = 30
-"""So many other ways of counting are squares; of more, their share is a bar."""
 MOST_CHANGES = 6
-"""So many of those that move an order are named."""
+"""So many ways of counting that move an order are named; further ones are counted."""
 
 FILTERS = {
     "gap": mark("Largest gap"),
@@ -65,7 +64,7 @@ class QuestionRow(NamedTuple):
 class QuestionMatrix(NamedTuple):
     """The questions that a filter leaves, with the number that each filter leaves by its name.
 
-    ``leader`` is the method whose losses can be looked at.
+    ``leader`` is the method of the filter "loses".
     """
 
     rows: list[QuestionRow]
@@ -78,7 +77,8 @@ class QuestionMatrix(NamedTuple):
 def leading_run(comparison: Comparison) -> str:
     """Return the run that tests put ahead most often, else the highest by the first figure."""
     tests = tests_of(comparison, panel_figures(comparison.headline))
-    if wins := [higher_and_lower(test)[0] for test in tests if test.significant]:
+    wins = [higher_and_lower(test)[0] for test in tests if test.significant]
+    if wins:
         return max(wins, key=wins.count)
     lead = comparison.lead
     order = comparison.order(lead) if lead in comparison.contenders[0].estimates else ()
@@ -102,33 +102,36 @@ def filtered_questions(
 ) -> dict[str, list[ComparedQuestionLine]]:
     """Return the questions that each filter leaves, in its order: the farthest apart come first."""
     runs = [contender.run.run for contender in comparison.contenders]
-    place = runs.index(leading_run(comparison))
-    in_order = comparison.questions
-    values = {line.position: _values(line, figure) for line in in_order}
-    numbers = {position: _defined(of_line) for position, of_line in values.items()}
+    leader = runs.index(leading_run(comparison))
+    values = {line.position: _values(line, figure) for line in comparison.questions}
+
+    def distance(line: ComparedQuestionLine) -> float:
+        return _distance(values[line.position]) or 0
 
     def loses(line: ComparedQuestionLine) -> bool:
-        value = values[line.position][place]
-        return value is not None and max(numbers[line.position]) - value > charts.SAME
+        value = values[line.position][leader]
+        return value is not None and max(_defined(values[line.position])) - value > charts.SAME
 
     def fails(line: ComparedQuestionLine) -> bool:
-        return bool(numbers[line.position]) and not any(numbers[line.position])
+        defined = _defined(values[line.position])
+        return bool(defined) and not any(defined)
 
-    by_distance = sorted(in_order, key=lambda line: -(_distance(numbers[line.position]) or 0))
+    by_distance = sorted(comparison.questions, key=distance, reverse=True)
     return {
         "gap": by_distance,
         "loses": [line for line in by_distance if loses(line)],
         "fail": [line for line in by_distance if fails(line)],
-        "set": [*in_order],
+        "set": [*comparison.questions],
     }
 
 
 def _row(line: ComparedQuestionLine, figure: str, compared: list[Method]) -> QuestionRow:
-    figures, cells, values = [], [], _values(line, figure)
+    values = _values(line, figure)
+    figures, cells = [], []
     for query, value, method in zip(line.answers, values, compared, strict=True):
         figures.append(Figure(value, mark=method.mark))
         cells.append(cell(query, value, figure))
-    return QuestionRow(line, tuple(figures), tuple(cells), _distance(_defined(values)))
+    return QuestionRow(line, tuple(figures), tuple(cells), _distance(values))
 
 
 def _values(line: ComparedQuestionLine, figure: str) -> list[float | None]:
@@ -139,8 +142,10 @@ def _defined(values: Iterable[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _distance(numbers: Sequence[float]) -> float | None:
-    return max(numbers) - min(numbers) if len(numbers) > 1 else None
+def _distance(values: Iterable[float | None]) -> float | None:
+    """Return how far the values of two methods or more lie apart."""
+    defined = _defined(values)
+    return max(defined) - min(defined) if len(defined) > 1 else None
 
 
 def _value(query: ComparedQuery | None, figure: str) -> float | None:
@@ -154,7 +159,7 @@ def _value(query: ComparedQuery | None, figure: str) -> float | None:
 
 
 def cell(query: ComparedQuery | None, value: float | None, figure: str) -> QuestionCell:
-    """Return how a matrix shows a question's value in one method."""
+    """Return how a matrix shows a question's value in one method: a shade, or a sign for none."""
     in_words = state(query)
     if query is None:
         return QuestionCell("none", "", in_words)
@@ -181,6 +186,7 @@ def state(query: ComparedQuery | None) -> str:
     summary = query.summary
     if summary.state is QueryState.RESULTS:
         if not summary.complete:
+            # Results that could not be read are counted as judged, and nobody can judge them.
             n_judged = summary.judged_count - query.n_holes
             n_readable = summary.results_count - query.n_holes
             return gettext("%(done)s of %(of)s judged", done=n_judged, of=n_readable)
@@ -234,13 +240,14 @@ def category_multiples(report: ComparisonReport, figure: str) -> list[CategoryMu
             of_run = charts.drawn(means[run], mark=by_run[run].mark)
             rows.append(CategoryRow(by_run[run], of_run, points, values.get(run) == highest > 0))
         n = sum(line.category == category for line in comparison.questions)
-        apart = highest - min(values.values(), default=0)
-        multiples.append((apart, CategoryMultiple(labels.category(category), n, tuple(rows))))
-    return [multiple for _, multiple in sorted(multiples, key=lambda pair: -pair[0])]
+        distance = highest - min(values.values(), default=0)
+        multiples.append((distance, CategoryMultiple(labels.category(category), n, tuple(rows))))
+    multiples.sort(key=lambda line: line[0], reverse=True)
+    return [multiple for _, multiple in multiples]
 
 
 class StabilityCell(NamedTuple):
-    """In how many of the `tried` ways of counting an order `moved`, and which those are."""
+    """How many other ways of counting were tried, how many move an order, and which these are."""
 
     tried: int
     moved: int
@@ -248,25 +255,35 @@ class StabilityCell(NamedTuple):
 
 
 StabilityRow = tuple[str, list[StabilityCell | None]]
-"""A kind of change, and how the order by each figure fares under it."""
+"""A kind of change, and for each figure whether the order by it survives."""
 
 
 def stability_rows(report: ComparisonReport) -> tuple[list[str], list[StabilityRow]]:
-    """Return the figures whose order was watched, and each kind of change with a cell for each."""
+    """Return the names of the figures, and each kind of change with a cell for each figure."""
     stability = report.stability
-    lines = {(line.change, line.figure): line for line in stability.lines}
-    rows = []
-    for change in dict.fromkeys(line.change for line in stability.lines):
-        cells: list[StabilityCell | None] = []
-        for figure in stability.orders:
-            line = lines.get((change, figure))
-            if line is None:
-                cells.append(None)
-                continue
-            changes = notation.listed(map(words.variation, line.moved), MOST_CHANGES)
-            cells.append(StabilityCell(line.tried, len(line.moved), changes))
-        rows.append((gettext(words.CHANGES[change]), cells))
+    rows = [
+        (gettext(words.CHANGES[change]), [*map(_stability_cell, lines)])
+        for change, lines in lines_by_change(stability)
+    ]
     return [short_name(figure, report.comparison.scale) for figure in stability.orders], rows
+
+
+def _stability_cell(line: StabilityLine | None) -> StabilityCell | None:
+    if line is None:
+        return None
+    changes = notation.listed(map(words.variation, line.moved), MOST_CHANGES)
+    return StabilityCell(line.tried, len(line.moved), changes)
+
+
+def lines_by_change(
+    stability: Stability,
+) -> list[tuple[VariedPart, list[StabilityLine | None]]]:
+    """Return each kind of change with its line for each figure, ``None`` where it touches none."""
+    lines = {(line.change, line.figure): line for line in stability.lines}
+    return [
+        (change, [lines.get((change, figure)) for figure in stability.orders])
+        for change in dict.fromkeys(line.change for line in stability.lines)
+    ]
 
 
 def constraints_met(

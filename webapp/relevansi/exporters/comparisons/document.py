@@ -195,10 +195,8 @@ def stability(report: ComparisonReport) -> Table:
     orders = [words.order(comparison, order) for order in result.orders.values()]
     unchanged = (Cell(order, (None, None, None, order)) for order in orders)
     rows = [(word(gettext("None: the order as compared")), *unchanged)]
-    lines = {(line.change, line.figure): line for line in result.lines}
-    for change in dict.fromkeys(line.change for line in result.lines):
-        cells = (_moved(lines.get((change, figure))) for figure in result.orders)
-        rows.append((word(gettext(words.CHANGES[change])), *cells))
+    for change, lines in breakdowns.lines_by_change(result):
+        rows.append((word(gettext(words.CHANGES[change])), *map(_moved, lines)))
     note = gettext(
         "The order changes when two runs change places; runs that become equal, or stop being "
         "equal, do not count as a change."
@@ -339,10 +337,7 @@ def document(report: ComparisonReport, on: date) -> Document:
         sections=sections,
         answer=(below,) if below else (),
         state=words.provisional(report) if answers.is_open(report) else "",
-        figure=(
-            pictures.file_name(report, "", on).removesuffix("."),
-            pictures.draw_intervals(report, PRINT),
-        ),
+        figure=(pictures.file_stem(report, on), pictures.draw_intervals(report, PRINT)),
         overline=" · ".join(filter(None, (report.study, gettext(words.TITLES[report.phase])))),
         appendix=tuple(appendix),
     )
@@ -399,20 +394,16 @@ def findings(report: ComparisonReport) -> str:
         pair = answers.higher_and_lower(test)
         sentences.append(words.finding(comparison, test, is_same_pair=pair == named_pair))
         named_pair = pair
-    if n_further := len(significant[MOST_FINDINGS:]):
-        further = ngettext(
-            "%(n)s further difference is significant.",
-            "%(n)s further differences are significant.",
-            n_further,
-        )
-        sentences.append(further)
+    n_further = len(significant[MOST_FINDINGS:])
+    if n_further:
+        sentences.append(words.further_differences(n_further))
     decided = {test.figure for test in significant}
     undecided = dict.fromkeys(test.figure for test in tests if test.figure not in decided)
     if undecided:
         names = [figure_name(figure, comparison.scale) for figure in undecided]
         none_shown = gettext(
             "On %(figures)s no difference was shown between any two.",
-            figures=joined(names, gettext("and")),
+            figures=joined(names),
         )
         sentences.append(none_shown)
     sentences.append(answers.detectable_sentence(report))

@@ -18,16 +18,19 @@ def figure_name(figure: str, scale: Scale = BINARY) -> str:
 
 
 def unit_of(figure: str) -> Unit:
+    """Return the unit of a figure, which says how it is written."""
     return measure_of(figure).unit
 
 
-def joined(names: Sequence[str], word: str) -> str:
-    """Return the names as a list with `word` before the last.
+def joined(names: Sequence[str]) -> str:
+    """Return the names as a list with "and" before the last, in the language in force.
 
-    >>> joined(["API Only", "Hybrid", "Vector Only"], "or")
-    'API Only, Hybrid or Vector Only'
+    >>> joined(["API Only", "Hybrid", "Vector Only"]), joined(["Hybrid"])
+    ('API Only, Hybrid dan Vector Only', 'Hybrid')
     """
-    return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {gettext('and')} {names[-1]}"
 
 
 def difference_name(difference: Difference) -> str:
@@ -41,4 +44,5 @@ def difference_name(difference: Difference) -> str:
 
 
 def difference_unit(difference: Difference) -> Unit:
+    """Return the unit of the figure, or of the measure under V2, that a difference is of."""
     return (difference.measure or measure_of(difference.figure)).unit

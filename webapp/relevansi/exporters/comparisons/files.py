@@ -9,10 +9,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from relevansi import labels
 from relevansi.exporters.comparisons import document
 from relevansi.exporters.comparisons.differences import difference_json, signed_ranks_json
-from relevansi.exporters.comparisons.words import limits_of_files, parts_of
+from relevansi.exporters.comparisons.words import file_stem, limits_of_files, parts_of
 from relevansi.exporters.exports.empty_answers import answer_json, counts_json
 from relevansi.exporters.exports.metrics_tables import (
     blindness_json,
@@ -36,7 +35,6 @@ from relevansi.metrics.comparisons.stability import StabilityLine
 from relevansi.metrics.intervals import CONFIDENCE, METHOD
 from relevansi.metrics.judging.empty_answers import EmptyAnswer, counts_of
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS, HEADLINES
-from relevansi.notation import file_day
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -101,10 +99,11 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     A feature's comparison is null where it has nothing to compare. Of rated files there are also
     {files, unsaid}, and study is null.
     """
-    comparison, parts = report.comparison, report.parts
-    stable, is_of_rankings = report.stability, comparison.headline != HEADLINES
-    scale = {"top": comparison.scale.top, "from": comparison.scale.relevant_from}
+    comparison, parts, stability = report.comparison, report.parts, report.stability
     from_files = {"files": list(report.files), "unsaid": list(limits_of_files(report))}
+    scale = {"top": comparison.scale.top, "from": comparison.scale.relevant_from}
+    of_rankings = {"headline": list(comparison.headline), "scale": scale}
+    times_opened, raters_who_opened = report.wordings_opened
     return {
         **(from_files if report.files else {}),
         "study": None if report.files else report.study,
@@ -119,11 +118,11 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
             name: [moment_json(when) for when in getattr(report, name)]
             for name in ("badged", "record_shown", "suggested")
         },
-        "wordings_opened": dict(zip(("times", "raters"), report.wordings_opened, strict=True)),
+        "wordings_opened": {"times": times_opened, "raters": raters_who_opened},
         "version": report.version,
         "settings": _SETTINGS,
         **({"composite": _COMPOSITE} if "composite" in comparison.headline else {}),
-        **({"headline": list(comparison.headline), "scale": scale} if is_of_rankings else {}),
+        **(of_rankings if comparison.headline != HEADLINES else {}),
         "runs": [
             _contender(contender, report.empty_answers.get(contender.run.run))
             for contender in comparison.contenders
@@ -131,9 +130,9 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "differences": [difference_json(difference) for difference in comparison.differences],
         "signed_rank": signed_ranks_json(comparison.differences),
         "stability": {
-            **fields(stable, "tried", "moved", "unseated"),
-            "orders": {figure: [*map(list, order)] for figure, order in stable.orders.items()},
-            "lines": [_line(line) for line in stable.lines],
+            **fields(stability, "tried", "moved", "unseated"),
+            "orders": {figure: [*map(list, order)] for figure, order in stability.orders.items()},
+            "lines": [_line(line) for line in stability.lines],
         },
         "questions": [_question(report, line) for line in comparison.questions],
         **{name: parts[name].json(parts[name].value) if name in parts else None for name in PARTS},
@@ -157,11 +156,15 @@ _COMPOSITE = {
 
 
 def moment_json(when: datetime | None) -> str | None:
+    """Return a moment as ISO 8601 has it."""
     return when.isoformat() if when else None
 
 
 def _contender(contender: Contender, empty: Mapping[int, EmptyAnswer] | None) -> dict[str, Any]:
     run = contender.run
+    figures = {name: _estimate(estimate) for name, estimate in contender.estimates.items()}
+    if "composite" in figures:
+        figures["composite"]["parts"] = parts_of(contender)
     return {
         "id": run.run,
         **fields(run, "name", "search_method", "llm"),
@@ -169,11 +172,8 @@ def _contender(contender: Contender, empty: Mapping[int, EmptyAnswer] | None) ->
         "partial": contender.missing.partial,
         "counts": fields(contender.totals, *COUNTS),
         **({} if empty is None else {"empty_answers": counts_json(counts_of(empty.values()))}),
-        "missing": {name: [*where] for name, where in asdict(contender.missing).items()},
-        "figures": {
-            name: _estimate(value) | ({"parts": parts_of(contender)} if name == "composite" else {})
-            for name, value in contender.estimates.items()
-        },
+        "missing": {name: [*places] for name, places in asdict(contender.missing).items()},
+        "figures": figures,
         "categories": {
             category: {name: fields(figure, "value", "n") for name, figure in by_name.items()}
             for category, by_name in contender.categories.items()
@@ -194,7 +194,8 @@ def _line(line: StabilityLine) -> dict[str, Any]:
         "change": str(line.change),
         **fields(line, "figure", "tried", "survives"),
         "moved": [
-            {"what": v.what, "order": [*map(list, v.orders[line.figure])]} for v in line.moved
+            {"what": each.what, "order": [*map(list, each.orders[line.figure])]}
+            for each in line.moved
         ],
         "unseated": [variation.what for variation in line.unseated],
     }
@@ -233,6 +234,4 @@ FORMATS = formats(document.document, comparison_json)
 
 def file_name(report: ComparisonReport, file_format: str, on: date) -> str:
     """Return the name of a report's file: that of the original scripts for a phase."""
-    start = "" if report.phase is None else f"phase{report.phase}_"
-    end = labels.file_ending(report.state) if report.state else ""
-    return f"{start}comparison_{file_day(on)}{end}.{FORMATS[file_format].extension}"
+    return f"{file_stem(report, 'comparison', on)}.{FORMATS[file_format].extension}"

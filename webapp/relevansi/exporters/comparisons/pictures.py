@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date
-from math import ceil
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from relevansi import labels, notation
+from relevansi import notation
 from relevansi.exporters.comparisons import answers, words
 from relevansi.exporters.comparisons.answers import PanelRow
-from relevansi.exporters.comparisons.figure_names import unit_of
-from relevansi.exporters.frame import canvas as lettering
 from relevansi.exporters.frame.canvas import (
     LARGE,
     PAGE,
@@ -26,13 +23,12 @@ from relevansi.exporters.frame.canvas import (
     Point,
     png_file,
     svg_file,
+    text_width,
 )
-from relevansi.exporters.frame.charts import State
+from relevansi.exporters.frame.charts import Figure, State
 from relevansi.i18n import gettext
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
-from relevansi.metrics.comparisons.differences import highest_value
 from relevansi.metrics.intervals import CONFIDENCE, Interval
-from relevansi.notation import file_day
 
 GAP = 40.0
 EDGE = 8.0
@@ -61,25 +57,28 @@ class Track(Struct, frozen=True):
         return tuple(self.top * step / steps for step in range(steps + 1))
 
     def at(self, value: float) -> float:
+        """Return where a value lies, one beyond the axis at its end."""
         share = min(max(value / self.top, 0.0), 1.0)
         return self.low_end + share * (self.high_end - self.low_end)
 
     def rule(self, canvas: Canvas, middle: float) -> None:
+        """Draw the axis with its ticks."""
         canvas.line((self.low_end, middle), (self.high_end, middle), stroke="rule")
         for tick in self.ticks:
-            self._across(canvas, tick, middle, 5, "rule", 1)
+            self._draw_tick(canvas, tick, middle, 5, "rule", 1)
 
     def labels(self, canvas: Canvas, base: float) -> None:
+        """Write the numbers of the ticks, those at the ends within the panel."""
         for tick in self.ticks:
             label = notation.axis_number(tick, self.unit)
-            half = lettering.width(label, SMALL) / 2
-            where = min(max(self.at(tick), self.start + half), self.end - half)
-            canvas.text((where, base), label, size=SMALL, fill="soft", anchor="middle")
+            half = text_width(label, SMALL) / 2
+            x = min(max(self.at(tick), self.start + half), self.end - half)
+            canvas.text((x, base), label, size=SMALL, fill="soft", anchor="middle")
 
-    def write_name(self, canvas: Canvas, base: float, name: str, value: str, size: float) -> None:
+    def write_name(self, canvas: Canvas, base: float, name: str, value: str) -> None:
         """Write a name at the start of the panel and a value at its end."""
-        room = self.end - self.start - lettering.width(value, SMALL) - 12
-        canvas.text((self.start, base), name, size=size, room=room)
+        room = self.end - self.start - text_width(value, SMALL) - 12
+        canvas.text((self.start, base), name, size=LARGE, room=room)
         canvas.text((self.end, base), value, size=SMALL, fill="soft", anchor="end")
 
     def estimate(
@@ -92,27 +91,14 @@ class Track(Struct, frozen=True):
             low, high = self.at(interval.lower), self.at(interval.upper)
             canvas.line((low, middle), (high, middle), stroke="accent", width=2)
             for end in (interval.lower, interval.upper):
-                self._across(canvas, end, middle, 4, "accent", 2)
-        canvas.dot((self.at(value), middle), fill="accent")
+                self._draw_tick(canvas, end, middle, 4, "accent", 2)
+        canvas.dot((self.at(value), middle))
 
-    def _across(
+    def _draw_tick(
         self, canvas: Canvas, value: float, middle: float, half: float, stroke: str, width: float
     ) -> None:
-        where = self.at(value)
-        canvas.line((where, middle - half), (where, middle + half), stroke=stroke, width=width)
-
-
-def panels(figures: Sequence[str], height: float) -> Iterator[tuple[str, float, Track]]:
-    """Yield each figure with the top of its panel and its track, in two columns."""
-    panel = (WIDE - GAP) / 2
-    for number, figure in enumerate(figures):
-        start = (number % 2) * (panel + GAP)
-        track = Track(start + EDGE, start + panel - EDGE, highest_value(figure), unit_of(figure))
-        yield figure, (number // 2) * height, track
-
-
-def below(figures: Sequence[str], height: float) -> float:
-    return ceil(len(figures) / 2) * height
+        x = self.at(value)
+        canvas.line((x, middle - half), (x, middle + half), stroke=stroke, width=width)
 
 
 NAMES, METHODS, VALUES = 0.0, 150.0, 596.0
@@ -135,9 +121,10 @@ SHAPES: Mapping[int, tuple[Point, ...]] = {
 
 def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture:
     """Return every headline figure of each method with its interval, or what it can become."""
-    canvas, bottom, described = Canvas(WIDE, palette), 0.0, []
-    groups = answers.panel(report)
-    for group in groups:
+    canvas = Canvas(WIDE, palette)
+    bottom = 0.0
+    descriptions = []
+    for group in answers.panel(report):
         canvas.line((0, bottom), (WIDE, bottom), stroke="rule")
         top = bottom + 6
         canvas.text((NAMES, top + 16), group.name, size=LARGE, room=METHODS - 12)
@@ -157,37 +144,41 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
             foot += AXIS
         bottom = foot + 6
         values = (f"{row.method.name} {value_in_words(row, group.unit)}" for row in group.rows)
-        described.append(f"{group.name}: {'; '.join(values)}.")
+        descriptions.append(f"{group.name}: {'; '.join(values)}.")
     share = notation.percent(CONFIDENCE)
     title = gettext("Figures of every run with %(share)s intervals.", share=share)
     if answers.is_open(report):
         title += " " + gettext("Hollow: the value so far. Band: all values still possible.")
-    return canvas.picture("intervals", title, " ".join(described), bottom + 4)
+    return canvas.picture("intervals", title, " ".join(descriptions), bottom + 4)
 
 
 def value_in_words(row: PanelRow, unit: str) -> str:
     """Return a value with its interval, or with what it can still become."""
     figure = row.figure
     value = "–" if figure.written is None else notation.figure(figure.written, unit)
-    ends: tuple[float | None, float | None] = (None, None)
-    if figure.state is State.PROVISIONAL:
-        ends = figure.low, figure.high
-    elif figure.state is State.FINAL:
-        ends = figure.ci_low, figure.ci_high
-    if ends[0] is None or ends[1] is None:
+    low, high = _extent(figure)
+    if low is None or high is None:
         return value
-    low, high = (notation.figure(end, unit) for end in ends)
-    return f"{value}  {low}–{high}"
+    return f"{value}  {notation.figure(low, unit)}–{notation.figure(high, unit)}"
+
+
+def _extent(figure: Figure) -> tuple[float | None, float | None]:
+    """Return what an open figure can still become, or the interval of a final one."""
+    if figure.state is State.PROVISIONAL:
+        return figure.low, figure.high
+    if figure.state is State.FINAL:
+        return figure.ci_low, figure.ci_high
+    return None, None
 
 
 def _draw_figure(canvas: Canvas, track: Track, row: PanelRow, middle: float) -> None:
     figure, colour = row.figure, f"m{row.method.mark}"
     is_open = figure.state is State.PROVISIONAL
-    low, high = (figure.low, figure.high) if is_open else (figure.ci_low, figure.ci_high)
-    if low is not None and high is not None and figure.state is not State.FIXED_EARLY:
-        ends = (track.at(low), middle), (track.at(high), middle)
+    low, high = _extent(figure)
+    if low is not None and high is not None:
         width, opacity = (10.0, 0.2) if is_open else (1.75, 1.0)
-        canvas.line(*ends, stroke=colour, width=width, opacity=opacity)
+        start, end = (track.at(low), middle), (track.at(high), middle)
+        canvas.line(start, end, stroke=colour, width=width, opacity=opacity)
     if figure.written is not None:
         _shape(canvas, (track.at(figure.written), middle), row.method.mark, is_hollow=is_open)
 
@@ -215,18 +206,17 @@ def standalone(report: ComparisonReport) -> Picture:
     """Return the picture on white, with the answer above and who rated, and how, below."""
     drawing = draw_intervals(report, PRINT)
     canvas = Canvas(drawing.width + 2 * MARGIN, PRINT)
-    place, room = (MARGIN, MARGIN), drawing.width
+    room = drawing.width
     title = answers.answer(report.comparison, report.state).title
     top = MARGIN + 12
-    top += canvas.paragraph(place, title, room=room, size=LARGE, fill="ink", most=3)
+    top += canvas.paragraph((MARGIN, MARGIN), title, room=room, size=LARGE, fill="ink", most=3)
     canvas.embed(drawing, (MARGIN, top))
-    below = top + drawing.height + 8
+    bottom = top + drawing.height + 8
     for sentence in (drawing.title, words.provenance(report), words.settings()):
-        below += canvas.paragraph((MARGIN, below), sentence, room=room)
-    return canvas.picture("intervals", title, drawing.description, below + MARGIN)
+        bottom += canvas.paragraph((MARGIN, bottom), sentence, room=room)
+    return canvas.picture("intervals", title, drawing.description, bottom + MARGIN)
 
 
-def file_name(report: ComparisonReport, end: str, on: date) -> str:
-    start = "" if report.phase is None else f"phase{report.phase}_"
-    open_end = labels.file_ending(report.state) if report.state else ""
-    return f"{start}comparison_intervals_{file_day(on)}{open_end}.{end}"
+def file_stem(report: ComparisonReport, on: date) -> str:
+    """Return the name of the picture's file without its ending."""
+    return words.file_stem(report, "comparison_intervals", on)

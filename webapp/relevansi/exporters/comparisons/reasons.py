@@ -23,6 +23,7 @@ from relevansi.metrics.comparisons.reasons import ReasonComparison, ReasonCounts
 
 
 def section(compared: ReasonComparison) -> Section:
+    """Return why items are not relevant, by run, by category and against the gold constraints."""
     tables = [_by_run(compared), _by_category(compared)]
     if compared.contradictions:
         tables.append(_against_gold(compared))
@@ -31,16 +32,15 @@ def section(compared: ReasonComparison) -> Section:
 
 
 def _sentences(compared: ReasonComparison) -> Iterator[str]:
-    for each in compared.contenders:
-        n = max(each.counts.values(), default=0)
-        top = [labels.reason(name) for name in compared.reasons if n and each.counts.get(name) == n]
-        if top:
-            share = notation.percent(n / each.total)
+    for run in compared.contenders:
+        most = max(run.counts.values(), default=0)
+        if most:
+            top = [reason for reason in compared.reasons if run.counts.get(reason) == most]
             yield gettext(
                 "%(run)s: most often %(reason)s (%(share)s).",
-                run=each.name,
-                reason=", ".join(top),
-                share=share,
+                run=run.name,
+                reason=", ".join(map(labels.reason, top)),
+                share=notation.percent(most / run.total),
             )
     yield gettext(
         "Each rater's verdict counts once for every run that lists its item, whatever the merged "
@@ -49,12 +49,12 @@ def _sentences(compared: ReasonComparison) -> Iterator[str]:
     yield ngettext(
         "Reasons were given by %(n)s rater.", "Reasons were given by %(n)s raters.", compared.raters
     )
-    times = compared.seconds_with, compared.seconds_without
-    if any(spent.n for spent in times):
+    times = {"with": compared.seconds_with, "without": compared.seconds_without}
+    if any(spent.n for spent in times.values()):
         yield gettext(
             "Median time to the next verdict after not relevant: %(with)s with a reason, "
             "%(without)s without one.",
-            **dict(zip(("with", "without"), map(_seconds, times), strict=True)),
+            **{name: _seconds(spent) for name, spent in times.items()},
         )
     if compared.contradictions is not None and not compared.contradictions:
         yield gettext("No reason contradicts the gold constraints.")
@@ -78,8 +78,8 @@ def _by_run(compared: ReasonComparison) -> Table:
         gettext("With a reason"): [each.total for each in compared.contenders],
         gettext("Not relevant without a reason"): [each.without for each in compared.contenders],
     }
-    for name, of_runs in totals.items():
-        rows.append((word(name), *(Cell(notation.number(n), (None, n)) for n in of_runs)))
+    for name, counts in totals.items():
+        rows.append((word(name), *(Cell(notation.number(n), (None, n)) for n in counts)))
     title = gettext("Reasons by run: share and n")
     return Table("reasons", title, (Column(gettext("Reason")), *runs), tuple(rows), ())
 

@@ -140,6 +140,20 @@ def _names_and_values(
     return pairs[::-1] if (difference.mean or 0) < 0 else pairs
 
 
+def further_differences(n: int) -> str:
+    """Return that so many more differences are significant than were named."""
+    return ngettext(
+        "%(n)s further difference is significant.", "%(n)s further differences are significant.", n
+    )
+
+
+def file_stem(report: ComparisonReport, name: str, on: date) -> str:
+    """Return the name of a report's file without its ending: that of the original scripts."""
+    phase = "" if report.phase is None else f"phase{report.phase}_"
+    end = labels.file_ending(report.state) if report.state else ""
+    return f"{phase}{name}_{notation.file_day(on)}{end}"
+
+
 def name_of_test(test: str, *, exact: bool) -> str:
     """Return the name of a test of differences, and whether it tried every way."""
     if test == MCNEMAR:

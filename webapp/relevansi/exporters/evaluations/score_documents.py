@@ -1,8 +1,8 @@
 """The results of the automatic evaluations: plain values with the keys of the method, and a report.
 
-Undefined is null; figures are unrounded. The report is made of the keys above the items of
-``scores.json`` and of the figures, which the command line has just computed and the pages have
-stored: both give the same.
+Undefined is null; figures are unrounded. The report is made of the figures and of the `head` of
+``scores.json``, its keys above the items. The command line has just computed both and the pages
+have them stored, so that both write the same report.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ LEAST_PASSED = 0.5
 """A field that earned at least this share counts as passed by the machine."""
 
 _UNDECIDED = (Support.DO_NOT_KNOW, Support.DO_NOT_KNOW_CITED, Support.NOT_MEASURED)
+"""What the machine says of a sentence without judging it."""
 
 
 class ScoredRow(NamedTuple):
@@ -104,15 +105,18 @@ def chunk_row(score: ChunkScore) -> ScoredRow:
     """A row of chunks; a chunk passes with a word in common, the row fails with none."""
     row = score.row
     result = {"id": row.row_id, "strategy": row.strategy, **fields(score, *CHUNK_FIGURES)}
-    numbered = enumerate(score.chunk_words)
-    parts = tuple({"key": str(number), "passed": bool(words)} for number, words in numbered)
-    return ScoredRow(row.row_id, to_builtins(row), result, parts, not score.common)
+    parts = tuple(
+        {"key": str(number), "passed": bool(words)}
+        for number, words in enumerate(score.chunk_words)
+    )
+    return ScoredRow(row.row_id, to_builtins(row), result, parts, failed=not score.common)
 
 
 def json_row(score: JsonScore) -> ScoredRow:
     """A JSON answer; a field passes with half of its points, a wrong form fails the answer."""
+    question = score.question
     result = {
-        "id": score.question.row_id,
+        "id": question.row_id,
         "schema_ok": score.schema_ok,
         "reason": None if score.reason is None else str(score.reason),
         "score": float(score.score),
@@ -122,8 +126,8 @@ def json_row(score: JsonScore) -> ScoredRow:
         {"key": name, "passed": part >= LEAST_PASSED, "score": float(part)}
         for name, part in score.parts.items()
     )
-    question = score.question
-    return ScoredRow(question.row_id, to_builtins(question), result, parts, not score.schema_ok)
+    failed = not score.schema_ok
+    return ScoredRow(question.row_id, to_builtins(question), result, parts, failed)
 
 
 def json_summary(summary: JsonSummary) -> dict[str, Any]:
@@ -138,25 +142,27 @@ def json_summary(summary: JsonSummary) -> dict[str, Any]:
 
 
 def json_file(head: Head, items: Iterable[Item]) -> Iterator[bytes]:
-    """The whole JSON file, piece by piece: the keys of `head`, and the list of items."""
+    """The JSON file, piece by piece: the keys of `head`, then the list of items, one to a line."""
     text = json.dumps(head, ensure_ascii=False, indent=1)
     yield text.removesuffix("\n}").encode() + b',\n "items": ['
-    before, end = "\n  ", b"]\n}\n"
+    separator = ""
     for item in items:
-        yield (before + json.dumps(item, ensure_ascii=False)).encode()
-        before, end = ",\n  ", b"\n ]\n}\n"
-    yield end
+        yield f"{separator}\n  {json.dumps(item, ensure_ascii=False)}".encode()
+        separator = ","
+    yield b"\n ]\n}\n" if separator else b"]\n}\n"
 
 
 def csv_file(columns: Sequence[str], items: Iterable[Item]) -> Iterator[bytes]:
-    """The whole table, header first, line by line."""
+    """The table of items, header first, line by line."""
     yield csv_bytes([columns])
     for item in items:
         yield csv_bytes([[item.get(column) for column in columns]])
 
 
 class WaitingRows:
-    """Rows in the order in which they came, as often as they are wanted; ``n`` counts them.
+    """Rows that wait on the disk, in their order, until the head of their file is known.
+
+    ``n`` counts them.
 
     >>> with WaitingRows() as rows:
     ...     rows.add({"id": "q1", "f1": 0.1})
@@ -218,6 +224,7 @@ def too_long(field: str, n: int) -> str:
 def _answers(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
     names = {*registry.ANSWER_MAIN, JUDGED}
     main = [figure for figure in figures if figure["name"] in names]
+    # A judge's faithfulness comes beside that of the cosines.
     main.sort(key=lambda figure: registry.ANSWER_MAIN.index(figure["name"].removesuffix("_judge")))
     further = [figure for figure in figures if figure["name"] not in names]
     yield _figures(_answer_table("main", gettext("Main table"), main))
@@ -251,32 +258,33 @@ def _setting_text(name: str, bounds: Mapping[str, float]) -> str:
 
 def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
     overall = {figure["name"]: figure["value"] for figure in figures}
-    strategies = head["strategies"]
-    lines = [(gettext("All"), head["summary"]["count"], overall)]
-    lines += [(name, means["count"], means) for name, means in strategies.items() if name]
-    if "" in strategies:
-        lines.append((gettext("None named"), strategies[""]["count"], strategies[""]))
+    overall["count"] = head["summary"]["count"]
+    strategies = dict(head["strategies"])
+    unnamed = strategies.pop("", None)
+    lines = [(gettext("All"), overall), *strategies.items()]
+    if unnamed is not None:
+        lines.append((gettext("None named"), unnamed))
+    rows = []
+    for strategy, means in lines:
+        values = (_exact(means[name]) for name in registry.CHUNK_MEASURES)
+        rows.append((word(strategy), whole_number(means["count"]), *values))
     labels = (gettext(measure.label) for measure in registry.CHUNK_MEASURES.values())
-    rows = tuple(
-        (word(name), whole_number(n), *(_exact(means[each]) for each in registry.CHUNK_MEASURES))
-        for name, n, means in lines
-    )
     columns = _columns(gettext("Strategy"), "n", *labels)
-    yield _figures(Table("chunks", gettext("Means"), columns, rows, ()))
+    yield _figures(Table("chunks", gettext("Means"), columns, tuple(rows), ()))
     yield reading
     yield _settings(head)
 
 
 def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
     subset, stopped = head["subset"], head.get("stopped")
-    sets = {gettext("Dev set"): subset} if subset else {}
-    overall = {item["name"]: item["value"] for item in figures}
     dev_means = head.get("part_means", {}).get("subset")
+    sets = {gettext("Dev set"): subset} if subset else {}
     means = {gettext("Dev set"): dev_means} if dev_means else {}
     if not stopped:
         sets[gettext("All")] = head["summary"]
-        means[gettext("All")] = overall
-    gate, deciding = head["gate"], subset or head["summary"]
+        means[gettext("All")] = {figure["name"]: figure["value"] for figure in figures}
+    gate = head["gate"]
+    deciding = subset or head["summary"]
     sentences = [
         gettext("Gate passed") if deciding["gate_passed"] else gettext("Gate not passed"),
         gettext(
@@ -292,7 +300,7 @@ def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
     rows = []
     for name, weight in WEIGHTS.items():
         points = float(100 * weight)
-        values = (_exact(item[name]) for item in means.values())
+        values = (_exact(of_set[name]) for of_set in means.values())
         rows.append((word(name), Cell(notation.number(points), (points,)), *values))
     notes = (
         gettext("Means from 0 to 1; an output that failed has 0 in every field."),

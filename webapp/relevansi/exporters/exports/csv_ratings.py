@@ -26,6 +26,7 @@ RATED_COLUMNS = (
 )
 """The columns of the original evaluation page's CSV, in its order."""
 
+# English in every language: the original page's scripts read these words.
 _STATE_WORDS = {QueryState.FAILED: "call failed", QueryState.UNREADABLE: "unreadable answer"}
 OUTCOME_WORDS = {
     EmptyOutcome.CORRECT_EMPTY: "no data exists",
@@ -33,6 +34,7 @@ OUTCOME_WORDS = {
 }
 """The notes of an empty list where the rater wrote none."""
 _OWN_WORDS = "own words: "
+# A rater may write what the notes begin with by themselves: then these words come before it.
 _TAKEN_FOR_OURS = re.compile(
     rf"(?:{_OWN_WORDS})*(?:call failed|unreadable answer|cannot tell(?: \(not relevant\))?: rank )",
     re.IGNORECASE,
@@ -42,7 +44,7 @@ _TAKEN_FOR_OURS = re.compile(
 def columns_of(report: RunReport) -> tuple[str, ...]:
     """The columns of the rated CSV: the original ones for a study of the original method.
 
-    Others have the figures of their study in place of its, and the quality where it is asked.
+    Other studies have their own figures in the place of its, and the quality where it is asked.
     """
     if report.is_original:
         return RATED_COLUMNS
@@ -116,50 +118,51 @@ def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
 
 
 def remarks(report: RunReport) -> Iterator[str]:
-    """Yield what is said beside a file in these columns.
+    """Yield the notes beside a file in these columns.
 
     Which questions it leaves out, what "cannot tell" is in it, and what a 0 in it can mean.
     """
     yield from unsampled_sentence(report.unasked)
     if any(row.summary.unsure_count for row in report.rows):
         yield labels.cannot_tell(report.cannot_tell)
-    outcomes = [row.summary.empty_outcome for row in report.rows if report.is_original]
-    if undefined := outcomes.count(EmptyOutcome.CORRECT_EMPTY):
+    outcomes = [row.summary.empty_outcome for row in report.rows]
+    n_correct_empty = outcomes.count(EmptyOutcome.CORRECT_EMPTY)
+    if report.is_original and n_correct_empty:
         yield ngettext(
             "Of %(n)s list that is rightly empty the column mrr is 0, as in the original form of "
             "the file; elsewhere its reciprocal rank is undefined.",
             "Of %(n)s lists that are rightly empty the column mrr is 0, as in the original form of "
             "the file; elsewhere their reciprocal rank is undefined.",
-            undefined,
+            n_correct_empty,
         )
 
 
 def wide_csv(
     report: RunReport, by_rater: Mapping[str, RunReport], *, style: CsvStyle = CsvStyle.PLAIN
 ) -> bytes:
-    """The rated CSV of `report`, then each rater's judgments: ``by_rater``, of the, same queries.
+    """The rated CSV of `report`, with the judgments of each rater on the same queries beside it.
 
     A rater's columns are those of the rated CSV from relevant_count on, each with the name
     in brackets, so that a script that reads by header finds the merged ones unchanged.
     """
     columns = columns_of(report)
-    rated_columns = slice(columns.index("relevant_count"), None)
-    header = [*columns, *(f"{name} ({who})" for who in by_rater for name in columns[rated_columns])]
-    parts = [_rows(each, style) for each in (report, *by_rater.values())]
-    rows = [
-        [*merged, *(cell for row in others for cell in row[rated_columns])]
-        for merged, *others in zip(*parts, strict=True)
-    ]
+    first_rated = columns.index("relevant_count")
+    header = [*columns]
+    rows = _rows(report, style)
+    for rater, of_rater in by_rater.items():
+        header += [f"{name} ({rater})" for name in columns[first_rated:]]
+        for row, cells in zip(rows, _rows(of_rater, style), strict=True):
+            row.extend(cells[first_rated:])
     return csv_bytes([header, *rows], style=style)
 
 
 def _rows(report: RunReport, style: CsvStyle) -> list[list[Cell]]:
-    rows: list[list[Cell]] = []
-    for row in rated_rows(report):
-        cells = [*row]
-        for place, name in enumerate(columns_of(report)):
-            cell = cells[place]
-            if isinstance(cell, float) and name != "response_quality":
-                cells[place] = style.number(f"{half_up(cell, DECIMALS):f}")
-        rows.append(cells)
-    return rows
+    """The cells of ``rated_rows`` with all figures rounded but the quality, which has halves."""
+    columns = columns_of(report)
+
+    def rounded(name: str, cell: Cell) -> Cell:
+        if isinstance(cell, float) and name != "response_quality":
+            return style.number(f"{half_up(cell, DECIMALS):f}")
+        return cell
+
+    return [[*map(rounded, columns, row)] for row in rated_rows(report)]

@@ -1,4 +1,4 @@
-"""What looking gave for empty answers: in words, as tables of a report, as JSON values."""
+"""What raters found when they looked an empty answer up: in words, as tables, as JSON values."""
 
 from __future__ import annotations
 
@@ -67,21 +67,25 @@ def answer_json(answer: EmptyAnswer | None) -> dict[str, Any]:
 def section(report: ComparisonReport) -> Section:
     """Return the empty answers of each compared run, and all evidence by name."""
     names = report.comparison.names
-    counts = {run: counts_of(answers.values()) for run, answers in report.empty_answers.items()}
-    named_sentences = [(names[run], " ".join(sentences(of_run))) for run, of_run in counts.items()]
+    counts = {
+        names[run]: counts_of(answers.values()) for run, answers in report.empty_answers.items()
+    }
+    in_words = [(name, " ".join(sentences(of_run))) for name, of_run in counts.items()]
+
+    def share_checked(line: tuple[str, EmptyAnswerCounts]) -> Cell:
+        share = line[1].share_checked
+        return Cell(notation.figure(share), (share,))
+
     by_run = table_of(
         "empty_answers",
         gettext("Empty answers of each run"),
         counts.items(),
         (
-            (gettext("Run"), lambda line: names[line[0]]),
+            (gettext("Run"), lambda line: line[0]),
             (numbers(gettext("Correct empty")), lambda line: line[1].correct_empty),
             (numbers(gettext("after looking")), lambda line: line[1].checked),
             (numbers(gettext("Searches")), lambda line: line[1].searches),
-            (
-                numbers(gettext("Empty answers checked")),
-                lambda line: Cell(notation.figure(line[1].share_checked), (line[1].share_checked,)),
-            ),
+            (numbers(gettext("Empty answers checked")), share_checked),
             (numbers(gettext("False negatives")), lambda line: line[1].false_negatives),
             (numbers(gettext("with evidence")), lambda line: line[1].with_evidence),
             (numbers(gettext("Evidence")), lambda line: line[1].evidence),
@@ -90,20 +94,18 @@ def section(report: ComparisonReport) -> Section:
     return Section(
         "empty_answers",
         gettext("Empty answers"),
-        tuple(f"{name}: {sentence}" for name, sentence in named_sentences if sentence),
+        tuple(f"{name}: {sentence}" for name, sentence in in_words if sentence),
         tuple(table for table in (by_run, _evidence(report)) if table.rows),
     )
 
 
 def _evidence(report: ComparisonReport) -> Table:
-    """Return what was looked up and fits a question that came back empty, each item once."""
+    """Return the items that fit a question which came back empty, each item once."""
     questions = {line.position: line.question for line in report.comparison.questions}
-    items = {
-        (position, item.item_id): item
-        for answers in report.empty_answers.values()
-        for position, answer in answers.items()
-        for item in answer.evidence
-    }
+    items = {}
+    for answers in report.empty_answers.values():
+        for position, answer in answers.items():
+            items.update({(position, item.item_id): item for item in answer.evidence})
     return table_of(
         "evidence",
         gettext("Evidence of false negatives"),

@@ -94,7 +94,7 @@ def document(result: JudgedResult) -> str:
 
 
 def graded(results: Iterable[JudgedResult]) -> Iterator[tuple[JudgedResult, int]]:
-    """Yield each item with a grade once for its question."""
+    """Yield each item that has a grade, once for its question, with the grade."""
     for result in results:
         if isinstance(result.verdict, int) and result.repetition == 1:
             yield result, result.verdict
@@ -110,13 +110,12 @@ def qrels(
     With `unjudged` they have the grade -1, as infAP reads what was pooled and not judged.
     """
     listed = list(results)
-    lines = [
-        f"{one_word(result.query_id)} 0 {document(result)} "
-        f"{result.verdict if isinstance(result.verdict, int) else -1}\n"
-        for result in listed
-        if isinstance(result.verdict, int) or (unjudged and result.is_pooled)
-        if result.repetition == 1
-    ]
+    lines = []
+    for result in listed:
+        grade = result.verdict if isinstance(result.verdict, int) else -1
+        is_judged = grade >= 0 or (unjudged and result.is_pooled)
+        if is_judged and result.repetition == 1:
+            lines.append(f"{one_word(result.query_id)} 0 {document(result)} {grade}\n")
     return "".join(dict.fromkeys(lines)), () if unjudged else tuple(_left_out(listed))
 
 
@@ -128,6 +127,7 @@ def run_file(results: Iterable[JudgedResult], *, tag: str, scores: bool = False)
     `scores` it is the list's own score instead. Raises ``ScoreMissing`` for a result without one.
     """
     ranked = [(result, result.rank) for result in results if result.rank is not None]
+    # Lists are in rank order, so that the last rank of each is what remains here.
     last_ranks = {result.query_id: rank for result, rank in ranked}
     lines = []
     for result, rank in ranked:
@@ -147,8 +147,11 @@ def misordered(results: Iterable[JudgedResult]) -> list[str]:
     for result in results:
         if result.rank is not None and result.score is not None:
             by_question.setdefault(result.query_id, []).append(result.score)
-    falls = {key: all(a > b for a, b in pairwise(scores)) for key, scores in by_question.items()}
-    return [query_id for query_id, is_falling in falls.items() if not is_falling]
+    return [
+        query_id
+        for query_id, scores in by_question.items()
+        if any(score <= following for score, following in pairwise(scores))
+    ]
 
 
 def _left_out(results: Iterable[JudgedResult]) -> Iterator[str]:
@@ -172,6 +175,7 @@ def _left_out(results: Iterable[JudgedResult]) -> Iterator[str]:
 def beir(results: Iterable[JudgedResult], card: str) -> dict[str, bytes]:
     """The files of a BEIR folder by name: items, questions, grades, and the dataset `card`."""
     listed = list(results)
+    # Systems may have cut a document: the corpus gets the longest text of each.
     texts: dict[str, Document] = {}
     for result in listed:
         longest = texts.get(one_word(result.docno))
@@ -326,7 +330,9 @@ def quepid_book(by_rater: Mapping[str, Sequence[JudgedResult]]) -> bytes:
     for rater, results in by_rater.items():
         for result, grade in graded(results):
             ratings.setdefault((result.question, result.docno), {})[rater] = grade
-    rows = ((*key, *map(of_raters.get, by_rater)) for key, of_raters in ratings.items())
+    rows = []
+    for (question, docid), grades in ratings.items():
+        rows.append((question, docid, *(grades.get(rater) for rater in by_rater)))
     return csv_bytes([("query", "docid", *by_rater), *rows])
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from relevansi.exporters.exports import empty_answers
 from relevansi.exporters.frame.charts import in_words
 from relevansi.exporters.frame.csv_cells import Cell, csv_bytes, rounded
 from relevansi.exporters.frame.json_files import fields
-from relevansi.exporters.frame.tables import escaped, inline
+from relevansi.exporters.frame.tables import Table, escaped, inline, markdown_table, text_table
 from relevansi.i18n import gettext, ngettext
 from relevansi.kinds.property import Card, CardParticulars, Particulars
 from relevansi.metrics.agreement import registry as agreement_figures
@@ -85,41 +86,44 @@ def result_json(
     reason: str | None = None,
     without: Container[str] = (),
 ) -> dict[str, JsonValue]:
-    """One result at its 1-based rank: its card, what else is `known` of it, and its verdict.
+    """One result at its 1-based rank: its card, its particulars, and its verdict.
 
     `without` are columns that are left out.
     """
-    return {
-        "rank": rank,
-        **{
-            name: whole_if_exact(getattr(card, name))
-            for name in card.columns
-            if name not in without
-        },
-        **({"particulars": _particulars(particulars)} if particulars else {}),
-        "relevance": verdict,
-        **({"reason": reason} if reason else {}),
-    }
+    document: dict[str, JsonValue] = {"rank": rank}
+    for name in card.columns:
+        if name not in without:
+            document[name] = whole_if_exact(getattr(card, name))
+    if particulars:
+        document["particulars"] = _particulars(particulars)
+    document["relevance"] = verdict
+    if reason:
+        document["reason"] = reason
+    return document
 
 
 _EXPONENT = re.compile(rb"[0-9]e-?[0-9]+,?(?:\n|\Z)|0\.0000")
 
 
-def json_of_list(head: Mapping[str, JsonValue], name: str, items: Iterable[JsonValue]) -> bytes:
-    """`head` with a list under `name` behind it, as JSON indented by one; made item by item."""
+def json_of_queries(head: Mapping[str, JsonValue], queries: Iterable[JsonValue]) -> bytes:
+    """`head` with the list of queries behind it, as JSON indented by one.
+
+    A run may have many thousands, so each is written by msgspec and forgotten.
+    """
     parts = []
-    for item in items:
-        text = msgspec.json.format(msgspec.json.encode(item), indent=1)
-        if _EXPONENT.search(text):  # which json writes otherwise
-            text = json.dumps(item, ensure_ascii=False, indent=1).encode()
+    for query in queries:
+        text = msgspec.json.format(msgspec.json.encode(query), indent=1)
+        if _EXPONENT.search(text):  # a number that json, which wrote the other files, spells out
+            text = json.dumps(query, ensure_ascii=False, indent=1).encode()
         parts.append(b"\n  " + text.replace(b"\n", b"\n  "))
-    empty = json.dumps({**head, name: []}, ensure_ascii=False, indent=1).encode()
+    empty = json.dumps({**head, "queries": []}, ensure_ascii=False, indent=1).encode()
     listed = b",".join(parts) + b"\n " if parts else b""
     return empty.removesuffix(b"]\n}") + listed + b"]\n}"
 
 
 def _particulars(particulars: CardParticulars) -> dict[str, JsonValue]:
-    """The facts beyond the card, from the answer's text or its list; the record has its own key."""
+    """The facts beyond the card, of the answer's text or its list; those of the record apart."""
+    recorded = fields(particulars.record, *Card.columns)
     return {
         "headings": list(particulars.headings),
         "lines": list(particulars.lines),
@@ -129,8 +133,8 @@ def _particulars(particulars: CardParticulars) -> dict[str, JsonValue]:
             **_details(particulars.recorded, particulars.recorded_km),
             "card": {
                 name: whole_if_exact(value)
-                for name in Card.columns
-                if (value := getattr(particulars.record, name)) not in (None, "")
+                for name, value in recorded.items()
+                if value not in (None, "")
             },
         },
     }
@@ -150,7 +154,7 @@ METRICS_COLUMNS = ("category", "figure", "value", "lower", "upper", "n")
 """The columns of ``metrics_csv``; ``category`` is blank for the whole run."""
 
 
-def metrics_json(report: RunReport) -> dict[str, JsonValue]:
+def metrics_json(report: RunReport) -> dict[str, Any]:
     """The figures of `report`, unrounded; null where a figure is undefined.
 
     ``figures`` and each of ``categories`` hold {value, lower, upper, n} by name. ``empty_answers``
@@ -167,30 +171,30 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     ``external_id`` and ``figures`` {value, lower, upper} by name, with the ``Judged@k`` that
     stands beside a figure without bounds.
     """
-    whole_run, names = totals(report), with_judged(report.headline)
-    looked_up = empty_answers.counts_json(empty_counts(report))
-    of_rankings: dict[str, JsonValue] = {
-        "scale": {"top": report.scale.top, "from": report.scale.relevant_from},
-        "merging": report.merging,
-        "to_judge": whole_run.n_unjudged,
-    }
-    if report.seconds:
-        of_rankings["seconds_per_verdict"] = seconds_json(report.seconds)
-    return {
+    run_totals = totals(report)
+    document: dict[str, Any] = {
         **fields(report, "run", "rule", "cannot_tell"),
-        **fields(whole_run, "n_queries", "n_complete", "n_with_results"),
-        **fields(whole_run, "n_failed", "n_unreadable"),
-        **({"not_asked": list(report.unasked)} if report.unasked else {}),
-        **(of_rankings if report.headline != HEADLINES else {}),
-        **({"state": state_json(report.state)} if report.state else {}),
-        "figures": _figures(whole_run, names) | _checked_json(report),
-        "categories": {
-            name: _figures(part, names) | _checked_json(report, name)
-            for name, part in category_totals(report).items()
-        },
-        **({"empty_answers": looked_up} if report.knows_searches else {}),
-        "queries": [_query(row) for row in report.rows],
+        **fields(run_totals, "n_queries", "n_complete", "n_with_results"),
+        **fields(run_totals, "n_failed", "n_unreadable"),
     }
+    if report.unasked:
+        document["not_asked"] = list(report.unasked)
+    if report.headline != HEADLINES:
+        document["scale"] = {"top": report.scale.top, "from": report.scale.relevant_from}
+        document["merging"] = report.merging
+        document["to_judge"] = run_totals.n_unjudged
+        if report.seconds:
+            document["seconds_per_verdict"] = seconds_json(report.seconds)
+    if report.state:
+        document["state"] = state_json(report.state)
+    document["figures"] = _figures(report, run_totals)
+    document["categories"] = {
+        name: _figures(report, part, name) for name, part in category_totals(report).items()
+    }
+    if report.knows_searches:
+        document["empty_answers"] = empty_answers.counts_json(empty_counts(report))
+    document["queries"] = [_query(row) for row in report.rows]
+    return document
 
 
 def empty_counts(report: RunReport, category: str | None = None) -> EmptyAnswerCounts:
@@ -203,13 +207,19 @@ def _shows_checked(report: RunReport) -> bool:
     return report.knows_searches and "success_rate" in report.headline
 
 
-def _checked_json(report: RunReport, category: str | None = None) -> dict[str, JsonValue]:
-    """The figure "empty answers checked", which has no bounds; nothing where it is not shown."""
-    if not _shows_checked(report):
-        return {}
-    counts = empty_counts(report, category)
-    figure = {"value": counts.share_checked, "lower": None, "upper": None}
-    return {CHECKED: {**figure, "n": counts.correct_empty}}
+def _figures(
+    report: RunReport, part: Totals, category: str | None = None
+) -> dict[str, dict[str, Any]]:
+    """The value, bounds and n of each figure of a run, or of its questions of a category."""
+    values = {
+        name: fields(figure, "value", "lower", "upper", "n")
+        for name, figure in figures(part, with_judged(report.headline)).items()
+    }
+    if _shows_checked(report):
+        counts = empty_counts(report, category)
+        values[CHECKED] = {"value": counts.share_checked, "lower": None, "upper": None}
+        values[CHECKED]["n"] = counts.correct_empty
+    return values
 
 
 def state_json(state: State) -> dict[str, JsonValue]:
@@ -238,17 +248,11 @@ def pace_sentence(seconds: Mapping[str, tuple[float, int]]) -> str:
 
 def metrics_csv(report: RunReport) -> bytes:
     """One line per figure of the run, then of each category: 4 decimals, blank if undefined."""
-    parts = [(None, totals(report)), *category_totals(report).items()]
     rows: list[tuple[Cell, ...]] = []
-    for category, part in parts:
-        rows += [
-            (category, name, *map(rounded, (figure.value, figure.lower, figure.upper)), figure.n)
-            for name, figure in figures(part, with_judged(report.headline)).items()
-        ]
-        if _shows_checked(report):
-            counts = empty_counts(report, category)
-            checked = (rounded(counts.share_checked), None, None, counts.correct_empty)
-            rows.append((category, CHECKED, *checked))
+    for category, part in [(None, totals(report)), *category_totals(report).items()]:
+        for name, figure in _figures(report, part, category).items():
+            values = (rounded(figure[key]) for key in ("value", "lower", "upper"))
+            rows.append((category, name, *values, figure["n"]))
     return csv_bytes([METRICS_COLUMNS, *rows])
 
 
@@ -257,18 +261,18 @@ def metrics_markdown(report: RunReport) -> str:
 
     First the run's with n, then a line per category; a figure that is open is its band.
     """
-    whole_run = totals(report)
+    run_totals = totals(report)
     parts = [
         f"# {gettext('Run')} {inline(report.run)} ({inline(labels.rule(report.rule))})",
-        *sentences(report, whole_run),
-        _table(*figure_table(report, whole_run)),
-        _category_table(report, category_totals(report)),
+        *sentences(report, run_totals),
+        markdown_table(figure_table(report, run_totals)),
+        markdown_table(_category_table(report)),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def sentences(report: RunReport, run_totals: Totals) -> Iterator[str]:
-    """Yield what is said beside the figures: counts, what is left out, how blind it was."""
+    """Yield the sentences beside the figures: counts, what is left out, how blind it was."""
     state = report.state or State(
         questions=run_totals.n_counted,
         complete=run_totals.n_complete,
@@ -286,8 +290,8 @@ def sentences(report: RunReport, run_totals: Totals) -> Iterator[str]:
         failed=run_totals.n_failed,
         unreadable=run_totals.n_unreadable,
     )
-    cannot_tell = [labels.cannot_tell(report.cannot_tell)] if report.cannot_tell else []
-    yield " ".join([counts, *unsampled_sentence(report.unasked), *cannot_tell])
+    cannot_tell = labels.cannot_tell(report.cannot_tell)
+    yield " ".join(filter(None, [counts, *unsampled_sentence(report.unasked), cannot_tell]))
     if report.headline != HEADLINES and run_totals.n_unjudged:
         yield ngettext(
             "%(n)s result has no verdict: it has no gain.",
@@ -319,7 +323,7 @@ def unsampled_sentence(unasked: Sequence[int]) -> tuple[str, ...]:
 def blindness_sentence(blindness: Blindness) -> str:
     """The sentences on how many verdicts and grades were given blind; empty without any."""
     verdicts, grades = blindness.verdicts, blindness.grades
-    on_things = ngettext(
+    on_items = ngettext(
         "%(blind)s of %(n)s verdict was given blind (names of run and method hidden)",
         "%(blind)s of %(n)s verdicts were given blind (names of run and method hidden)",
         verdicts.n,
@@ -332,7 +336,9 @@ def blindness_sentence(blindness: Blindness) -> str:
         blind=notation.number(grades.blind),
     )
     sentences = []
-    for counts, sentence in ((verdicts, on_things), (grades, on_answers)):
+    for counts, sentence in ((verdicts, on_items), (grades, on_answers)):
+        if not counts.n:
+            continue
         parts = [sentence]
         if counts.last_open is not None:
             when, n = notation.zoned_moment(counts.last_open), notation.number(counts.open)
@@ -340,15 +346,8 @@ def blindness_sentence(blindness: Blindness) -> str:
         if counts.unknown:
             n = notation.number(counts.unknown)
             parts.append(gettext("for %(n)s it is not recorded", n=n))
-        sentences += ["; ".join(parts) + "."] if counts.n else []
+        sentences.append("; ".join(parts) + ".")
     return " ".join(sentences)
-
-
-def _figures(part: Totals, names: Sequence[str]) -> dict[str, JsonValue]:
-    return {
-        name: fields(figure, "value", "lower", "upper", "n")
-        for name, figure in figures(part, names).items()
-    }
 
 
 def _query(row: QueryRow) -> dict[str, JsonValue]:
@@ -369,11 +368,11 @@ def _query(row: QueryRow) -> dict[str, JsonValue]:
 
 def by_column(summary: QuerySummary) -> dict[str, float | None]:
     """What a query has under the columns of the rated CSV: nothing until it is complete."""
-    is_complete, figures = summary.complete, values_by_column(summary)
+    figures = values_by_column(summary)
     success = figures["success"]
     return {
-        "relevant_count": summary.relevant_count if is_complete else None,
-        "first_relevant_rank": summary.first_relevant_rank if is_complete else None,
+        "relevant_count": summary.relevant_count if summary.complete else None,
+        "first_relevant_rank": summary.first_relevant_rank if summary.complete else None,
         "overall_precision": figures["overall_precision"],
         "precision_at_5": figures["precision_at_5"],
         "mrr": figures["answerable_reciprocal_rank"],
@@ -392,41 +391,37 @@ def spans_json(summary: QuerySummary) -> dict[str, JsonValue]:
     return {name: dict(span._asdict()) for name, span in summary.ranking.items()}
 
 
-def figure_table(report: RunReport, part: Totals) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and rows of the figures of a report, with n, as text.
-
-    A figure that is still open is its band, and n says of how many.
-    """
+def figure_table(report: RunReport, run_totals: Totals) -> Table:
+    """Return the figures of a run with n; of a figure that is still open its band."""
     rows = []
-    for name, figure in figures(part, with_judged(report.headline)).items():
-        words = in_words(figure, write=_number)
-        rows.append([label_of(name, report.scale), words.text, words.n.removeprefix("n = ")])
+    for name, figure in figures(run_totals, with_judged(report.headline)).items():
+        words = in_words(figure, write=_four_decimals)
+        rows.append((label_of(name, report.scale), words.text, words.n.removeprefix("n = ")))
     if _shows_checked(report):
         counts = empty_counts(report)
-        checked, n = _number(counts.share_checked, "ratio"), notation.number(counts.correct_empty)
-        rows.append([gettext(measure_of(CHECKED).label), checked, n])
-    return [gettext("Figure"), gettext("Value"), "n"], rows
+        share = _four_decimals(counts.share_checked)
+        n = notation.number(counts.correct_empty)
+        rows.append((gettext(measure_of(CHECKED).label), share, n))
+    title = f"{report.run} ({labels.rule(report.rule)})"
+    return text_table(title, (gettext("Figure"), gettext("Value"), "n"), rows, numeric={1, 2})
 
 
-def _category_table(report: RunReport, categories: Mapping[str, Totals]) -> str:
-    headings = [label_of(name, report.scale) for name in report.headline]
+def _category_table(report: RunReport) -> Table:
     rows = []
-    for name, part in categories.items():
-        row = [inline(labels.with_label(labels.category(name), name)), str(part.n_queries)]
+    for name, part in category_totals(report).items():
+        row = [labels.with_label(labels.category(name), name), str(part.n_queries)]
         for figure in figures(part, report.headline).values():
-            words = in_words(figure, write=_number)
+            words = in_words(figure, write=_four_decimals)
             row.append(f"{words.text} ({words.n})" if words.is_open else words.text)
         rows.append(row)
-    return _table([gettext("Category"), gettext("Questions"), *headings], rows)
+    names = [label_of(name, report.scale) for name in report.headline]
+    headings = (gettext("Category"), gettext("Questions"), *names)
+    return text_table("", headings, rows, numeric=range(1, len(headings)))
 
 
-def _number(value: float | None, _unit: str) -> str:
+def _four_decimals(value: float | None, _unit: str = notation.RATIO) -> str:
+    # The decimals of files, whichever way the reader has ratios written on pages.
     return notation.UNDEFINED if value is None else decimals(value, 4)
-
-
-def _table(header: list[str], rows: list[list[str]]) -> str:
-    rule = ["---", *["---:"] * (len(header) - 1)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
 
 
 REGISTRIES = (
@@ -436,8 +431,8 @@ REGISTRIES = (
 
 
 def chapters() -> list[MeasureGroup]:
-    """Return every measure of the product, each once."""
-    groups: list[MeasureGroup] = [group for registry in REGISTRIES for group in registry.GROUPS]
+    """Return every measure of the product once, in groups, in the order of the documentation."""
+    groups = chain.from_iterable(registry.GROUPS for registry in REGISTRIES)
     return sorted(groups, key=attrgetter("place"))
 
 
@@ -473,10 +468,7 @@ def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
 
 
 def _explained(measure: Measure) -> Iterator[str]:
-    yield f"### {gettext(measure.label)}"
-    yield ""
-    yield gettext(measure.meaning)
-    yield ""
+    yield from (f"### {gettext(measure.label)}", "", gettext(measure.meaning), "")
     yield f"- {gettext('Name')}: `{measure.name}` ({measure.unit})"
     if measure.formula:
         yield f"- {gettext('Formula')}: {gettext(measure.formula)}"
@@ -485,8 +477,7 @@ def _explained(measure: Measure) -> Iterator[str]:
     for case in measure.edge_cases:
         yield f"- {gettext(case)}"
     if measure.reading:
-        heading = gettext("How to read it")
-        yield f"- {heading}: {gettext(measure.reading)}"
+        yield f"- {gettext('How to read it')}: {gettext(measure.reading)}"
     if measure.source:
         yield f"- {gettext('Source')}: {measure.source}"
 
@@ -494,12 +485,13 @@ def _explained(measure: Measure) -> Iterator[str]:
 def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:
     """Return the figures of all runs in the language in force; each comes with its name."""
     names = tuple(dict.fromkeys(chain.from_iterable(report.headline for _, report in reports)))
-    fitting = [each for each in HEADLINE_ADVICE if {*each.figures} <= {*names}]
-    advice = [read_together(each, MEASURES) for each in fitting]
+    advice = [
+        read_together(each, MEASURES) for each in HEADLINE_ADVICE if {*each.figures} <= {*names}
+    ]
     parts = [f"# {gettext('Evaluation report')}"]
     for name, report in reports:
-        of_run = metrics_markdown(replace(report, run=name))
-        parts.append(of_run.replace("# ", "## ", 1).rstrip())
+        chapter = metrics_markdown(replace(report, run=name))
+        parts.append(chapter.replace("# ", "## ", 1).rstrip())
     for heading, texts in (
         (f"## {gettext('What the figures mean')}", _meanings(names)),
         (f"### {gettext('How the table is read')}", _conventions()),

@@ -96,7 +96,7 @@ class RunNames(Struct, frozen=True):
 
 
 def in_order(runs: Iterable[ReadRun]) -> list[ReadRun]:
-    """The runs, the earliest first; those without a time, and twins, stay as they came in.
+    """The runs, the earliest first; those without a time stay in the order given.
 
     Those of one moment have an order by their content: the same whichever database they are in.
     """
@@ -110,23 +110,30 @@ def in_order(runs: Iterable[ReadRun]) -> list[ReadRun]:
 def names(runs: Sequence[ReadRun]) -> dict[str, RunNames]:
     """Where the files of each run lie, by its id; `runs` as ``in_order`` gives them.
 
-    Two runs of one method and day go by their moments, two of one moment by a number more.
+    Two runs of one method and day have names by their moments, two of one moment by a number too.
     """
     folders: dict[str, str] = {}
     placed = []
     for run in runs:
-        name, stamp = folder(run.search_method), moment(run.timestamp)
-        day = stamp.partition("_")[0]
-        placed.append((run.name, folders.setdefault(name.casefold(), name), stamp, day))
-    days = Counter((inside, day) for _, inside, _, day in placed)
-    of_moment: Counter[tuple[str, str]] = Counter()
+        name = folder(run.search_method)
+        # Windows and macOS take Hybrid and hybrid for one folder.
+        run_folder = folders.setdefault(name.casefold(), name)
+        placed.append((run.name, run_folder, moment(run.timestamp)))
+    runs_of_day = Counter((run_folder, _day(stamp)) for _, run_folder, stamp in placed)
+    runs_of_moment: Counter[tuple[str, str]] = Counter()
     names_by_run = {}
-    for run_id, inside, stamp, day in placed:
-        of_moment[inside, stamp] += 1
-        number = of_moment[inside, stamp]
+    for run_id, run_folder, stamp in placed:
+        runs_of_moment[run_folder, stamp] += 1
+        number = runs_of_moment[run_folder, stamp]
         unique = stamp if number == 1 else f"{stamp}_{number}"
-        names_by_run[run_id] = RunNames(inside, unique, day if days[inside, day] == 1 else unique)
+        is_alone = runs_of_day[run_folder, _day(stamp)] == 1
+        day = _day(stamp) if is_alone else unique
+        names_by_run[run_id] = RunNames(run_folder, unique, day)
     return names_by_run
+
+
+def _day(stamp: str) -> str:
+    return stamp.partition("_")[0]
 
 
 def folder(search_method: str | None) -> str:
@@ -149,29 +156,28 @@ def moment(timestamp: str | None) -> str:
     match = _MOMENT.match(timestamp or "")
     if match is None:
         return UNDATED
-    day, time = "".join(match.groups()[:3]), "".join(part or "00" for part in match.groups()[3:])
-    return f"{day}_{time}"
+    year, month, day, *time = match.groups()
+    return f"{year}{month}{day}_{''.join(part or '00' for part in time)}"
 
 
 def run_file(run: ReadRun) -> bytes:
-    """The run as ``test_results.json``: what the import kept, in the layout of the original.
+    """The run as ``test_results.json``: what the import stored, in the layout of the original.
 
-    The import does not keep thread_id and user_id, and a V2 file comes out in the V1 layout
+    The import does not store thread_id and user_id, and a V2 file comes out in the V1 layout
     with its properties.
     """
     total = run.total_questions
     head: dict[str, object] = {
+        **run.extra,
         "timestamp": run.timestamp,
         "thread_id": None,
         "user_id": None,
         "search_method": run.search_method,
-        "llm": run.llm,
+        **({} if run.llm is None else {"llm": run.llm}),
         "total_questions": len(run.queries) if total is None else total,
         "successful": sum(query.state is not QueryState.FAILED for query in run.queries),
     }
-    if run.llm is None:
-        del head["llm"]
-    return document({**run.extra, **head}, "results", map(_entry, run.queries))
+    return document(head, "results", map(_entry, run.queries))
 
 
 def responses(run: ReadRun) -> bytes:

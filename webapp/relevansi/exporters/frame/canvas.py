@@ -48,17 +48,17 @@ _WIDTHS = {letter: advance / 1000 for advance, letters in _ADVANCES.items() for 
 _PIECES = re.compile(r"[^\s_/-]*[\s_/-]+|[^\s_/-]+")
 
 
-def width(text: str, size: float) -> float:
+def text_width(text: str, size: float) -> float:
     """Return the most room that `text` takes at a font size."""
     return WIDER * size * sum(map(_advance, text))
 
 
 def fitted(text: str, size: float, room: float) -> str:
     """Return `text`, cut with an ellipsis where `room` is too small; never longer than it."""
-    if width(text, size) <= room:
+    if text_width(text, size) <= room:
         return text
     head = text
-    while head and width(head.rstrip() + ELLIPSIS, size) > room:
+    while head and text_width(head.rstrip() + ELLIPSIS, size) > room:
         head = head[:-1]
     return head.rstrip() + ELLIPSIS if head else ""
 
@@ -82,7 +82,7 @@ def lines(text: str, size: float, room: float, *, most: int = 100) -> tuple[str,
 def _broken(text: str, size: float, room: float) -> Iterator[str]:
     line = ""
     for piece in _PIECES.findall(text):
-        if line and width((line + piece).rstrip(), size) > room:
+        if line and text_width((line + piece).rstrip(), size) > room:
             yield line
             line = ""
         line += piece

@@ -2,7 +2,7 @@
 
 A drawing is fluid SVG: x and widths in per cent of the axis, y in px, no ``viewBox``, so that
 text keeps its size at any width. Shapes are those of the sprite in ``frame/shell/_sprite.html``;
-all words stand beside a drawing, which is hidden from screen readers.
+all words are beside a drawing, which is hidden from screen readers.
 """
 
 from __future__ import annotations
@@ -123,16 +123,8 @@ class Figure(NamedTuple):
 
 def drawn(figure: metrics.Figure, interval: Interval = NO_INTERVAL, mark: int = 0) -> Figure:
     """Return a figure of a run as it is drawn, with the interval of chance around it."""
-    return Figure(
-        figure.value,
-        figure.n,
-        figure.of,
-        low=figure.lower,
-        high=figure.upper,
-        ci_low=interval.lower,
-        ci_high=interval.upper,
-        mark=mark,
-    )
+    bounds = figure.lower, figure.upper, interval.lower, interval.upper
+    return Figure(figure.value, figure.n, figure.of, *bounds, mark)
 
 
 def marks(methods: Iterable[str | None]) -> dict[str, int]:

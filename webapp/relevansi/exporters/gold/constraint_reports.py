@@ -38,23 +38,24 @@ from relevansi.metrics.gold.constraints import (
 from relevansi.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from relevansi.records import CONSTRAINTS
 
-CELLS = {
+CONFUSION_LABELS = {
     ConstraintConfusion.TP: mark("TP: has data, met"),
     ConstraintConfusion.FN: mark("FN: has data, not met"),
     ConstraintConfusion.FP: mark("FP: no data, met"),
     ConstraintConfusion.TN: mark("TN: no data, not met"),
 }
-OF_MATRIX = ("precision", "recall", "f1_score", "accuracy")
+MATRIX_FIGURES = ("precision", "recall", "f1_score", "accuracy")
 
 
 def section(comparison: ConstraintComparison) -> Section:
+    """Return the runs under the gold questions: their gaps, figures, matrices and differences."""
     basis = _basis(comparison)
-    sentences = [sentence for each in comparison.contenders for sentence in _lacks(each)]
-    sentences += [
-        conclusion(comparison, difference)
-        for difference in comparison.differences
-        if not difference.false_negatives_at_zero
-    ]
+    sentences: list[str] = []
+    for contender in comparison.contenders:
+        sentences += _missing_parts(contender)
+    for difference in comparison.differences:
+        if not difference.false_negatives_at_zero:
+            sentences.append(conclusion(comparison, difference))
     pairing = gettext(
         "Mean CPR by question is paired over the questions to which both runs gave cards; with no "
         "results at 0, a question that has data counts as 0 for a run without cards. Query success "
@@ -105,44 +106,40 @@ def _basis(comparison: ConstraintComparison) -> str:
 
 
 def _figures(comparison: ConstraintComparison, basis: str) -> Table:
-    contenders = comparison.contenders
-    headlines = [headline_figures(contender.report) for contender in contenders]
-    accuracy = gettext(CONSTRAINT_MEASURES["pca"].label)
-    of_runs = [contender.report.totals for contender in contenders]
-    counts = {
-        gettext("Total questions"): [each.n_queries for each in of_runs],
-        gettext("Total properties"): [each.n_properties for each in of_runs],
-    }
+    totals = [contender.report.totals for contender in comparison.contenders]
     rows = [
-        (word(label), *(Cell(notation.number(n), (n, None)) for n in values))
-        for label, values in counts.items()
+        (word(gettext("Total questions")), *(_count(each.n_queries) for each in totals)),
+        (word(gettext("Total properties")), *(_count(each.n_properties) for each in totals)),
     ]
+    headlines = [headline_figures(contender.report) for contender in comparison.contenders]
     for name in headlines[0]:
         label = gettext(CONSTRAINT_MEASURES[name].label)
-        rows.append((word(label), *(_figure(values[name]) for values in headlines)))
+        rows.append((word(label), *(_figure(figures[name]) for figures in headlines)))
+    accuracy = gettext(CONSTRAINT_MEASURES["pca"].label)
     for name, label in CONSTRAINT_LABELS.items():
         heading = word(f"{accuracy}: {gettext(label)}")
-        rows.append((heading, *(_figure(each.pca[name]) for each in of_runs)))
+        rows.append((heading, *(_figure(each.pca[name]) for each in totals)))
     note = gettext("n counts cards for Mean CPR, strict success and PCA, else questions.")
-    runs = (numbers(contender.name, gettext("Value"), "n") for contender in contenders)
+    runs = (numbers(each.name, gettext("Value"), "n") for each in comparison.contenders)
     columns = (Column(gettext("Figure")), *runs)
     title = gettext("Figures under the gold questions: value, n")
     return Table("constraint_figures", title, columns, tuple(rows), (note, basis))
 
 
 def _matrices(comparison: ConstraintComparison, basis: str) -> Table:
-    parts, contenders = (gettext("Questions"), gettext("No.")), comparison.contenders
+    contenders = comparison.contenders
     rows = (
-        (word(gettext(label)), *(_cell(contender, confusion) for contender in contenders))
-        for confusion, label in CELLS.items()
+        (word(gettext(label)), *(_questions_in(contender, cell) for contender in contenders))
+        for cell, label in CONFUSION_LABELS.items()
     )
+    parts = (gettext("Questions"), gettext("No."))
     columns = (Column(gettext("Cell")), *(Column(each.name, parts=parts) for each in contenders))
     notes = (gettext("Met: results with a mean CPR of at least T."), basis)
     title = gettext("Confusion matrices: questions and their numbers")
     return Table("constraint_matrices", title, columns, tuple(rows), notes)
 
 
-def _lacks(contender: CheckedContender) -> Iterator[str]:
+def _missing_parts(contender: CheckedContender) -> Iterator[str]:
     name = contender.name
     if contender.from_text:
         yield gettext(
@@ -173,15 +170,22 @@ def _lacks(contender: CheckedContender) -> Iterator[str]:
         )
 
 
+def _count(n: int) -> Cell:
+    return Cell(notation.number(n), (n, None))
+
+
 def _figure(figure: ConstraintFigure) -> Cell:
     lines = (notation.four(figure.value), f"n = {notation.number(figure.n)}")
-    return stacked(lines, (None if figure.value is None else float(figure.value), figure.n))
+    return stacked(lines, (_number(figure.value), figure.n))
 
 
-def _cell(contender: CheckedContender, confusion: ConstraintConfusion) -> Cell:
-    numbers = [q.question.query_id for q in contender.report.queries if q.confusion is confusion]
-    n, listed = notation.number(len(numbers)), ", ".join(map(str, numbers))
-    return Cell(f"{n} ({listed})" if numbers else n, (len(numbers), listed), (n, listed))
+def _questions_in(contender: CheckedContender, cell: ConstraintConfusion) -> Cell:
+    """Return how many questions of a run are in a cell of its matrix, and their numbers."""
+    queries = contender.report.queries
+    query_ids = [query.question.query_id for query in queries if query.confusion is cell]
+    n, listed = notation.number(len(query_ids)), ", ".join(map(str, query_ids))
+    text = f"{n} ({listed})" if query_ids else n
+    return Cell(text, (len(query_ids), listed), (n, listed))
 
 
 def constraints_json(report: ConstraintReport) -> dict[str, Any]:
@@ -202,7 +206,7 @@ def constraints_json(report: ConstraintReport) -> dict[str, Any]:
         "strict_success_ratio": _rounded(totals.strict_success_ratio),
         "query_success_rate": _rounded(totals.success_rate),
         "confusion_matrix": asdict(totals.matrix)
-        | {name: _rounded(getattr(totals.matrix, name)) for name in OF_MATRIX},
+        | {name: _rounded(getattr(totals.matrix, name)) for name in MATRIX_FIGURES},
         "category_metrics": {
             name: {
                 "total_queries": part.n_queries,
@@ -249,6 +253,7 @@ CARD_COLUMNS = (
 
 
 def questions_csv(report: ConstraintReport) -> bytes:
+    """Return a line for each question: what it expects, its pass rate and its outcome."""
     evaluations = map(_evaluation, report.queries)
     rows = [[evaluation[name] for name in QUESTION_COLUMNS] for evaluation in evaluations]
     return csv_bytes([QUESTION_COLUMNS, *rows])
@@ -259,15 +264,17 @@ def cards_csv(report: ConstraintReport) -> bytes:
     rows: list[tuple[csv_cells.Cell, ...]] = []
     for query in report.queries:
         for index, card in enumerate(query.cards):
-            distances = (check.distance_km for check in card.checks)
             passed = {True: "pass", False: "fail", None: "pending" if card.pending else None}
+            # Only the constraint on the place measures a distance.
+            measured = [check.distance_km for check in card.checks]
+            distances = [km for km in measured if km is not None]
             rows.append(
                 (
                     *(query.question.query_id, index, card.card.name, card.card.slug),
                     *(_number(card.cpr), passed[card.passed], card.comment),
                     *(str(check.outcome) for check in card.checks),
                     *(str(check.automatic) for check in card.checks),
-                    next((km for km in distances if km is not None), None),
+                    distances[0] if distances else None,
                 )
             )
     return csv_bytes([CARD_COLUMNS, *rows])
@@ -279,12 +286,13 @@ def _number(value: Fraction | None) -> float | None:
 
 def manual_json(decided: Iterable[Decided], *, timestamp: str) -> dict[str, Any]:
     """Return the file of decisions; reasons of overrides have a key of their own."""
+    # By the id of the query and the number of its card, both as text: keys of JSON.
     overrides: dict[str, dict[str, dict[str, str]]] = {}
     reasons: dict[str, dict[str, dict[str, str]]] = {}
     cards: dict[str, dict[str, dict[str, str]]] = {}
     in_order = sorted(decided, key=lambda decision: decision[:3])
-    for number, index, subject, outcome, reason in in_order:
-        query, card = str(number), str(index)
+    for query_id, index, subject, outcome, reason in in_order:
+        query, card = str(query_id), str(index)
         if subject == CARD:
             verdict = {"result": outcome or "pending", "comment": reason}
             cards.setdefault(query, {})[card] = verdict

@@ -134,6 +134,7 @@ class OfflineRun(Struct, frozen=True):
 
     @property
     def has_figures(self) -> bool:
+        """Whether the page counts figures: its script knows those of the method alone."""
         return self.top == 1 and set(self.headline) <= set(HEADLINES)
 
 
@@ -173,6 +174,7 @@ def page(environment: Environment, run: OfflineRun) -> bytes:
 
 
 def bundle(scripts: Mapping[str, str] = SCRIPTS) -> str:
+    """Return scripts, named as others import them, as one module."""
     return bundled({name: _static(file) for name, file in scripts.items()})
 
 
@@ -181,6 +183,7 @@ def _static(name: str) -> str:
 
 
 def _digest(text: str) -> str:
+    """What a content policy names a script or a style by."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
@@ -214,9 +217,9 @@ def _body(environment: Environment, run: OfflineRun, code: str) -> str:
             language=language(),
             languages={each: language_name(each) for each in LANGUAGES},
         )
-        way = direction()
-    inside = re.sub(r"\n\s+", "\n", html)
-    return f'<template lang="{code}" dir="{way}">{inside}</template>'
+        attributes = f'lang="{code}" dir="{direction()}"'
+    unindented = re.sub(r"\n\s+", "\n", html)  # the file has each card twice, in two languages
+    return f"<template {attributes}>{unindented}</template>"
 
 
 def _data(run: OfflineRun) -> str:
@@ -233,12 +236,13 @@ def _data(run: OfflineRun) -> str:
 
 def _query(question: OfflineQuestion) -> dict[str, Any]:
     count = None if question.state is QueryState.UNREADABLE else len(question.cards)
-    first = (question.query_id, question.question, question.category, count)
+    # The first cells of its line in the rated CSV, which the page writes.
+    first_cells = (question.query_id, question.question, question.category, count)
     return {
         **fields(question, "query_id", "question", "category"),
         "state": str(question.state),
         **({} if question.asks_quality else {"asks_quality": False}),
-        "cells": [cell_text(cell) for cell in first],
+        "cells": [cell_text(cell) for cell in first_cells],
         "results": [
             {
                 "rank": card.number,

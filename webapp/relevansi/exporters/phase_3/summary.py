@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from functools import partial
+from itertools import chain
+from math import ceil
 from typing import Any
 
 from msgspec.structs import asdict
 
 from relevansi import labels, notation
-from relevansi.exporters.comparisons import pictures
 from relevansi.exporters.comparisons.document import CATEGORY_FIGURES
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.files import XLSX, formats, moment_json
-from relevansi.exporters.comparisons.pictures import Track
+from relevansi.exporters.comparisons.pictures import EDGE, GAP, Track
 from relevansi.exporters.comparisons.words import SUGGESTED, since, until
 from relevansi.exporters.exports.metrics_tables import whole_if_exact
 from relevansi.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
@@ -32,6 +33,7 @@ from relevansi.exporters.frame.tables import (
     table_of,
 )
 from relevansi.i18n import gettext, mark, ngettext
+from relevansi.metrics.comparisons.differences import highest_value
 from relevansi.metrics.intervals import CONFIDENCE
 from relevansi.metrics.judging.queries import EXPLANATIONS, Undefined
 from relevansi.metrics.judging.registry import Unit
@@ -48,7 +50,7 @@ from relevansi.metrics.phase_3.user_study import (
 )
 from relevansi.records import BINARY, USABILITY_ITEMS
 
-FEW = 20
+FEW_PARTICIPANTS = 20
 """Below so many participants a report says that they are few."""
 
 COMMENTS = {"helped": mark("What helped"), "missing": mark("What was missing")}
@@ -66,23 +68,25 @@ SCORE: Unit = "score 0-100"
 
 
 def comment_name(comment: Comment) -> str:
+    """Return what a comment is on: what helped, what was missing, or a question by its number."""
     if comment.name in COMMENTS:
         return gettext(COMMENTS[comment.name])
     return gettext("On question %(number)s", number=comment.name.rpartition(" ")[2])
 
 
 def counts(report: UserStudyReport) -> str:
-    totals, withdrawn = report.totals, report.withdrawn
+    """Return how many participants and questions there are, and what of them failed."""
+    n_failed, n_unreadable = report.totals.n_failed, report.totals.n_unreadable
     parts = [
         ngettext("%(n)s participant", "%(n)s participants", len(report.taking_part)),
         ngettext("%(n)s question", "%(n)s questions", report.n_questions),
     ]
-    if failed := totals.n_failed:
-        parts.append(ngettext("%(n)s failed call", "%(n)s failed calls", failed))
-    if unreadable := totals.n_unreadable:
-        parts.append(ngettext("%(n)s unreadable answer", "%(n)s unreadable answers", unreadable))
-    if withdrawn:
-        parts.append(ngettext("%(n)s withdrew", "%(n)s withdrew", withdrawn))
+    if n_failed:
+        parts.append(ngettext("%(n)s failed call", "%(n)s failed calls", n_failed))
+    if n_unreadable:
+        parts.append(ngettext("%(n)s unreadable answer", "%(n)s unreadable answers", n_unreadable))
+    if report.withdrawn:
+        parts.append(ngettext("%(n)s withdrew", "%(n)s withdrew", report.withdrawn))
     return " · ".join(parts)
 
 
@@ -100,6 +104,7 @@ def _bounds(mean: ClusteredMean) -> tuple[float | None, float | None]:
 
 
 def usability(report: UserStudyReport) -> str:
+    """Return the mean SUS score with its interval, adjective and grade."""
     score = report.usability
     if score.mean is None or score.adjective is None:
         return gettext("SUS: nobody has answered all ten items yet.")
@@ -110,10 +115,11 @@ def usability(report: UserStudyReport) -> str:
         "grade": score.grade,
     }
     if score.interval.lower is None:
-        message = mark(
-            "SUS: mean %(mean)s, n = %(n)s: %(adjective)s, grade %(grade)s. No interval: %(why)s"
+        return gettext(
+            "SUS: mean %(mean)s, n = %(n)s: %(adjective)s, grade %(grade)s. No interval: %(why)s",
+            why=gettext(TOO_FEW_SCORES),
+            **values,
         )
-        return gettext(message, why=gettext(TOO_FEW_SCORES), **values)
     return gettext(
         "SUS: mean %(mean)s, %(share)s interval %(interval)s, n = %(n)s: %(adjective)s, grade "
         "%(grade)s.",
@@ -124,6 +130,7 @@ def usability(report: UserStudyReport) -> str:
 
 
 def settings() -> str:
+    """Return by which method intervals were made."""
     return gettext(
         "Intervals: %(share)s over participants, Wilson's with the variance between participants.",
         share=notation.percent(CONFIDENCE),
@@ -132,20 +139,19 @@ def settings() -> str:
 
 def provenance(report: UserStudyReport) -> str:
     """Return who rated, until when and with which version: under every table."""
-    return (
-        gettext(
-            "Each participant rated the answers to their own questions. Verdicts until: %(until)s. "
-            "Relevansi %(version)s.",
-            until=until(report.judged_until),
-            version=report.version,
-        )
-        + f" {labels.cannot_tell(report.cannot_tell)}"
+    sentence = gettext(
+        "Each participant rated the answers to their own questions. Verdicts until: %(until)s. "
+        "Relevansi %(version)s.",
+        until=until(report.judged_until),
+        version=report.version,
     )
+    return f"{sentence} {labels.cannot_tell(report.cannot_tell)}"
 
 
 def notes(report: UserStudyReport) -> Iterator[str]:
+    """Yield how the figures are to be read, and what limits them."""
     people = len(report.taking_part)
-    if people < FEW:
+    if people < FEW_PARTICIPANTS:
         yield gettext(
             "Small: %(people)s. The intervals are over them, and with so few they are rough.",
             people=ngettext("%(n)s participant", "%(n)s participants", people),
@@ -195,6 +201,7 @@ def document(report: UserStudyReport, on: date) -> Document:
 
 
 def configuration(report: UserStudyReport) -> Table:
+    """Return how the figures were made: chatbot, participants, intervals, version."""
     lines = (
         (gettext("Study"), report.study),
         (gettext("Search method"), report.search_method or gettext("not stated")),
@@ -210,36 +217,43 @@ def configuration(report: UserStudyReport) -> Table:
 
 
 def summary(report: UserStudyReport) -> Table:
-    share = notation.percent(CONFIDENCE)
+    """Return the figures over all participants, with intervals over them."""
+    figures = report.figures
     whys = dict.fromkeys(
         gettext(EXPLANATIONS[Undefined.NO_QUERY] if mean.value is None else TOO_FEW_CLUSTERS)
-        for mean in report.figures.values()
+        for mean in figures.values()
         if mean.interval.lower is None
     )
-    bounds = (gettext("Lower"), gettext("Upper"))
-    figures = [(name, report.figures[name], unit_of(name)) for name in CLUSTERED_FIGURES]
+
+    def value(name: str) -> Cell:
+        mean = figures[name].value
+        return Cell(notation.figure(mean, unit_of(name)), (mean,))
+
+    def interval(name: str) -> Cell:
+        bounds = _bounds(figures[name])
+        return Cell(notation.interval(*bounds, unit_of(name)), bounds)
+
+    share = notation.percent(CONFIDENCE)
+    interval_heading = gettext("%(share)s interval over participants", share=share)
     return table_of(
         "phase3_summary",
         gettext("Figures over all participants"),
-        figures,
+        CLUSTERED_FIGURES,
         (
-            (gettext("Figure"), lambda line: figure_name(line[0])),
-            (
-                numbers(gettext("Value")),
-                lambda line: Cell(notation.figure(line[1].value, line[2]), (line[1].value,)),
-            ),
-            (
-                numbers(gettext("%(share)s interval over participants", share=share), *bounds),
-                lambda line: Cell(notation.interval(*_bounds(line[1]), line[2]), _bounds(line[1])),
-            ),
-            (numbers(gettext("Participants")), lambda line: line[1].clusters),
-            (numbers(gettext("Questions")), lambda line: line[1].n),
+            (gettext("Figure"), figure_name),
+            (numbers(gettext("Value")), value),
+            (numbers(interval_heading, gettext("Lower"), gettext("Upper")), interval),
+            (numbers(gettext("Participants")), lambda name: figures[name].clusters),
+            (numbers(gettext("Questions")), lambda name: figures[name].n),
         ),
-        *(*whys, settings(), provenance(report)),
+        *whys,
+        settings(),
+        provenance(report),
     )
 
 
 def stages(report: UserStudyReport) -> Table:
+    """Return how far each participant is."""
     return table_of(
         "phase3_participants",
         gettext("Where participants stand"),
@@ -251,18 +265,16 @@ def stages(report: UserStudyReport) -> Table:
             (numbers(gettext("Questions asked")), lambda person: len(person.answers)),
             (numbers(gettext("Rated")), lambda person: person.n_rated),
             (numbers(gettext("Failed calls")), lambda person: person.totals.n_failed),
-            (
-                numbers(gettext("Unreadable answers")),
-                lambda person: person.totals.n_unreadable,
-            ),
-            (
-                numbers(gettext("SUS items answered")),
-                lambda person: sum(answer is not None for answer in person.usability),
-            ),
+            (numbers(gettext("Unreadable answers")), lambda person: person.totals.n_unreadable),
+            (numbers(gettext("SUS items answered")), _n_answered_items),
             (numbers("SUS"), lambda person: _score(person.usability_score)),
         ),
         provenance(report),
     )
+
+
+def _n_answered_items(person: Person) -> int:
+    return sum(answer is not None for answer in person.usability)
 
 
 def _consent(person: Person) -> str:
@@ -277,64 +289,68 @@ def _score(score: float | None) -> Cell:
 
 
 def per_person(report: UserStudyReport) -> Table:
+    """Return the figures of each participant over their own questions."""
+
     def value_and_n(person: Person, name: str) -> Cell:
         figure = person.figures[name]
         value = notation.figure(figure.value, unit_of(name))
         return stacked((value, f"n = {notation.number(figure.n)}"), (figure.value, figure.n))
 
+    figure_columns = [
+        (numbers(figure_name(name), gettext("Value"), "n"), partial(value_and_n, name=name))
+        for name in PERSON_FIGURES
+    ]
     return table_of(
         "phase3_by_participant",
         gettext("Figures of each participant"),
         report.taking_part,
-        (
-            (gettext("Participant"), lambda person: person.pseudonym),
-            *(
-                (
-                    numbers(figure_name(name), gettext("Value"), "n"),
-                    partial(value_and_n, name=name),
-                )
-                for name in PERSON_FIGURES
-            ),
-        ),
+        ((gettext("Participant"), lambda person: person.pseudonym), *figure_columns),
         gettext("n counts the participant's questions that have a value."),
         provenance(report),
     )
 
 
 def by_category(report: UserStudyReport) -> Table:
-    share, bounds = notation.percent(CONFIDENCE), (gettext("Lower"), gettext("Upper"))
-    parts = (gettext("Value"), *bounds, gettext("Participants"), gettext("Questions"))
+    """Return the figures over the questions of each category."""
 
     def figure(line: CategoryLine, name: str) -> Cell:
         mean = line.figures[name]
         values = (mean.value, *_bounds(mean), mean.clusters, mean.n)
         return stacked(figure_in_words(mean, unit_of(name)), values)
 
+    def category(line: CategoryLine) -> str:
+        return labels.category(line.category) or gettext("no category yet")
+
+    bounds = (gettext("Lower"), gettext("Upper"))
+    parts = (gettext("Value"), *bounds, gettext("Participants"), gettext("Questions"))
+    figure_columns = [
+        (numbers(figure_name(name), *parts), partial(figure, name=name))
+        for name in CATEGORY_FIGURES
+    ]
+    share = notation.percent(CONFIDENCE)
     return table_of(
         "phase3_categories",
         gettext("Questions by category, with %(share)s intervals over participants", share=share),
         report.categories,
         (
-            (
-                gettext("Category"),
-                lambda line: labels.category(line.category) or gettext("no category yet"),
-            ),
+            (gettext("Category"), category),
             (numbers(gettext("Questions")), lambda line: line.n_questions),
             (numbers(gettext("Participants")), lambda line: line.n_people),
-            *(
-                (numbers(figure_name(name), *parts), partial(figure, name=name))
-                for name in CATEGORY_FIGURES
-            ),
+            *figure_columns,
         ),
         provenance(report),
     )
 
 
 def comments(report: UserStudyReport) -> Table:
+    """Return what participants wrote, under each theme that the owner gave it."""
+    lines = []
+    for theme in report.themes:
+        lines += [(theme.theme, person, comment) for person, comment in theme.comments]
     return table_of(
         "phase3_comments",
         gettext("What participants wrote, by theme"),
-        [(line.theme, *of_person) for line in report.themes for of_person in line.comments],
+        lines,
         (
             (gettext("Theme"), lambda line: line[0] or gettext("no theme yet")),
             (gettext("Participant"), lambda line: line[1].pseudonym),
@@ -355,16 +371,24 @@ STEP, HIGHEST = 7.0, 21.0
 def draw(report: UserStudyReport) -> Picture:
     """Return the figures over all with intervals, above each those of the participants."""
     canvas = Canvas(WIDE, PAGE)
-    for figure, top, track in pictures.panels(PERSON_FIGURES, HEIGHT):
+    panel_width = (WIDE - GAP) / 2
+    for number, figure in enumerate(PERSON_FIGURES):
+        line, column = divmod(number, 2)
+        top = line * HEIGHT
+        start = column * (panel_width + GAP)
+        ends = start + EDGE, start + panel_width - EDGE
+        track = Track(*ends, highest_value(figure), unit_of(figure))
         mean = report.figures[figure]
-        text, (lower, upper) = notation.figure(mean.value, track.unit), _bounds(mean)
-        text += "" if lower is None else f" {notation.interval(lower, upper, track.unit)}"
-        track.write_name(canvas, top + LARGE, figure_name(figure), text, LARGE)
+        lower, upper = _bounds(mean)
+        text = notation.figure(mean.value, track.unit)
+        if lower is not None:
+            text += f" {notation.interval(lower, upper, track.unit)}"
+        track.write_name(canvas, top + LARGE, figure_name(figure), text)
         track.rule(canvas, top + AXIS)
         track.labels(canvas, top + AXIS + SMALL + 5)
-        _everybody(canvas, report, figure, track, top + EACH)
+        _draw_participants(canvas, report, figure, track, top + EACH)
         track.estimate(canvas, mean.value, mean.interval, top + ALL)
-    bottom = pictures.below(PERSON_FIGURES, HEIGHT)
+    bottom = ceil(len(PERSON_FIGURES) / 2) * HEIGHT
     share = notation.percent(CONFIDENCE)
     key = gettext(
         "Hollow dots: each participant's own figure. Dot and line: the figure over all questions "
@@ -382,35 +406,36 @@ def draw(report: UserStudyReport) -> Picture:
     return canvas.picture("participants", title, description, bottom + 4)
 
 
-def _everybody(
+def _draw_participants(
     canvas: Canvas, report: UserStudyReport, figure: str, track: Track, middle: float
 ) -> None:
+    """Draw a dot for each participant; dots at one place are stacked, the closer the more."""
     values = (person.figures[figure].value for person in report.taking_part)
-    dots = [track.at(value) for value in values if value is not None]
-    of_place = Counter(round(where / STEP) for where in dots)
-    placed: Counter[int] = Counter()
-    for where in dots:
-        place = round(where / STEP)
-        step = min(STEP, HIGHEST / max(of_place[place] - 1, 1))
-        canvas.dot((where, middle - placed[place] * step), radius=3.5, fill="", stroke="edge")
-        placed[place] += 1
+    xs = [track.at(value) for value in values if value is not None]
+    n_at_place = Counter(round(x / STEP) for x in xs)
+    n_drawn: Counter[int] = Counter()
+    for x in xs:
+        place = round(x / STEP)
+        step = min(STEP, HIGHEST / max(n_at_place[place] - 1, 1))
+        canvas.dot((x, middle - n_drawn[place] * step), radius=3.5, fill="", stroke="edge")
+        n_drawn[place] += 1
 
 
-ASKED = ("participant", "question_number", "question", "category", "conversation")
+QUESTION_COLUMNS = ("participant", "question_number", "question", "category", "conversation")
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "participants": (
         *("participant", "number", "stage", "consent_version", "agreed_at", "finished_at"),
         *("questions", "rated", "failed", "unreadable", "sus_score", *CLUSTERED_FIGURES),
     ),
     "answers": (
-        *(*ASKED, "asked_at", "answered_at", "question_state", "answer_state"),
+        *(*QUESTION_COLUMNS, "asked_at", "answered_at", "question_state", "answer_state"),
         *("results_count", "judged_count", "relevant_count", "unsure_count"),
         *("first_relevant_rank", "empty_outcome", "rated", "precision_at_5"),
         *("overall_precision", "reciprocal_rank", "success", "response_quality"),
         *("notes", "response"),
     ),
     "cards": (
-        *(*ASKED, "rank", "title", "url", "price", "location", "relevance"),
+        *(*QUESTION_COLUMNS, "rank", "title", "url", "price", "location", "relevance"),
         *("results_count", "response_quality"),
     ),
     "questionnaire": ("participant", "item", "answer"),
@@ -421,35 +446,39 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 def sheet(report: UserStudyReport, name: str) -> Sheet:
     """Return one of the sheets; raises ``KeyError`` for an unknown name."""
-    columns, rows = COLUMNS[name], (row for person in report.people for row in ROWS[name](person))
+    columns = COLUMNS[name]
+    rows = chain.from_iterable(ROWS[name](person) for person in report.people)
     return Sheet(name, columns, [[row.get(column) for column in columns] for row in rows])
 
 
+def _answer_row(person: Person, answer: OwnAnswer) -> dict[str, Any]:
+    values = _answer(answer)
+    return {
+        **(answer.row.summary._asdict() if answer.row else {}),
+        **values,
+        "participant": person.pseudonym,
+        "question_number": answer.number,
+        "question_state": answer.state,
+        "rated": values["rated"] and int(values["rated"]),
+    }
+
+
 def _answers(person: Person) -> Iterator[dict[str, Any]]:
-    for answer in person.answers:
-        values = _answer(answer)
-        yield {
-            **(answer.row.summary._asdict() if answer.row else {}),
-            **values,
-            "participant": person.pseudonym,
-            "question_number": answer.number,
-            "question_state": answer.state,
-            "rated": values["rated"] and int(values["rated"]),
-        }
+    return (_answer_row(person, answer) for answer in person.answers)
 
 
 def _cards(person: Person) -> Iterator[dict[str, Any]]:
-    for answer, row in zip(person.answers, _answers(person), strict=True):
-        quality = answer.row.summary.quality if answer.row else None
+    for answer in person.answers:
+        row = _answer_row(person, answer)
+        row["response_quality"] = answer.row.summary.quality if answer.row else None
         for (_, _, verdict), result in zip(answer.cards, _results(answer), strict=True):
-            words = verdict.value if verdict else None
-            yield {**row, **result, "relevance": words, "response_quality": quality}
+            yield {**row, **result, "relevance": verdict.value if verdict else None}
 
 
 ROWS: Mapping[str, Callable[[Person], Iterable[Mapping[str, Any]]]] = {
     "participants": lambda person: [
         {
-            **_who(person),
+            **_participant(person),
             "questions": len(person.answers),
             "rated": person.n_rated,
             "failed": person.totals.n_failed,
@@ -520,7 +549,7 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
         ],
         "participants": [
             {
-                **_who(person),
+                **_participant(person),
                 "figures": {
                     name: fields(figure, "value", "n") for name, figure in person.figures.items()
                 },
@@ -538,7 +567,7 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
     }
 
 
-def _who(person: Person) -> dict[str, Any]:
+def _participant(person: Person) -> dict[str, Any]:
     return {
         "participant": person.pseudonym,
         "number": person.number,

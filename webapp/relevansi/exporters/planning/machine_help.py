@@ -31,6 +31,7 @@ REASONS = {
 
 
 def section(report: MachineHelp) -> Section:
+    """Return the figures that people judged on a sample, with a machine's help where it has one."""
     tables = (
         _table(report, "figures", gettext("Figures by people with a machine's help")),
         _table(report, "differences", gettext("Differences by people with a machine's help")),
@@ -119,15 +120,20 @@ def _warnings(report: MachineHelp) -> Iterator[str]:
             n=report.machine_open,
             of=report.questions,
         )
-    if waiting := max((line.waiting for line in report.figures), default=0):
+    n_waiting = max((line.waiting for line in report.figures), default=0)
+    if n_waiting:
         yield ngettext(
             "%(n)s sampled question waits for verdicts of people; the figures are those so far.",
             "%(n)s sampled questions wait for verdicts of people; the figures are those so far.",
-            waiting,
+            n_waiting,
         )
-    alone = [line for line in report.figures if line.second is None or len(report.names) == 2]
-    weights = [(line, line.mean.weight) for line in alone if line.mean.weight is not None]
-    if worthless := [_name(report, line) for line, weight in weights if weight < WORTHLESS]:
+    worthless = []
+    for line in report.figures:
+        # Of many runs the pairs are left out, which would make the sentence a table.
+        is_named = line.second is None or len(report.names) == 2
+        if is_named and line.mean.weight is not None and line.mean.weight < WORTHLESS:
+            worthless.append(_name(report, line))
+    if worthless:
         yield gettext(
             "The machine helps nothing with: %(figures)s. Its weight is near 0, so people must "
             "judge as much as without it.",
@@ -157,7 +163,8 @@ def _table(report: MachineHelp, name: str, heading: str) -> Table:
             numbers(gettext("Correlation with people")),
             numbers(gettext("Judging saved")),
         )
-    lines = [each for each in report.figures if (each.second is None) == (name == "figures")]
+    of_pairs = name == "differences"
+    lines = [line for line in report.figures if (line.second is not None) == of_pairs]
     rows = tuple(_row(report, line) for line in lines)
     return Table(f"{PART}_{name}", heading, columns, rows, (method, _basis(report)))
 

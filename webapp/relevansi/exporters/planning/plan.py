@@ -31,6 +31,7 @@ from relevansi.metrics.planning.power import (
 
 
 def section(plan: RatingPlan) -> Section:
+    """Return what a plan says in sentences, and its curve as a table."""
     sentences = tuple(_sentences(plan))
     title = gettext("What a number of questions can show")
     if plan.deviation is None:
@@ -209,6 +210,7 @@ def too_few(difference: Difference) -> bool:
 
 
 def smallest_p_of(difference: Difference) -> str:
+    """Return the smallest p of so few questions in words: no outcome could be significant."""
     n, pairs, least = difference.n, difference.pairs, smallest_p(difference.n)
     if pairs == 1:
         return ngettext(
@@ -231,15 +233,19 @@ def smallest_p_of(difference: Difference) -> str:
 
 def detectable(differences: Sequence[Difference]) -> tuple[float, int] | None:
     """Return the smallest difference that every test can show, and of how many questions."""
-    amounts = [(_smallest_difference(each), each.n) for each in differences]
-    return max(((amount, n) for amount, n in amounts if amount is not None), default=None)
+    amounts = []
+    for difference in differences:
+        smallest = _smallest_difference(difference)
+        if smallest is not None:
+            amounts.append((smallest, difference.n))
+    return max(amounts, default=None)
 
 
 def _smallest_difference(difference: Difference) -> float | None:
     return _simulated(tuple(difference.differences), difference.pairs, difference.figure)
 
 
-@lru_cache(maxsize=512)  # a second of simulation for a page of three runs
+@lru_cache(maxsize=512)  # a page of three runs would be a second of simulation each time
 def _simulated(differences: tuple[float, ...], pairs: int, figure: str) -> float | None:
     mixed = mixture(differences)
     if mixed is None:
@@ -259,14 +265,18 @@ def curve(plan: RatingPlan) -> Markup:
 
     A filled mark is the study's own number of questions, a hollow one what the difference needs.
     """
-    points = [(at.questions, at.shows) for at in plan.curve if at.shows is not None]
-    points = [(n, shows) for n, shows in points if FEWEST <= n <= MOST_DRAWN]
+    points = [
+        (point.questions, point.shows)
+        for point in plan.curve
+        if point.shows is not None and FEWEST <= point.questions <= MOST_DRAWN
+    ]
     if len(points) < 2:
         return Markup()
     unit = unit_of(plan.wish.figure)
-    top = max(shows for _, shows in points)
-    step = next(size for size in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if top / size <= 7)
-    top = step * ceil(top / step)
+    largest = max(shows for _, shows in points)
+    # The axis ends at a tick, and has seven steps at most.
+    step = min(size for size in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if largest / size <= 7)
+    top = step * ceil(largest / step)
 
     def x(n: float) -> float:
         return 100 * log(n / FEWEST) / log(MOST_DRAWN / FEWEST)

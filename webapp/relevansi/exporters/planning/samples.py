@@ -37,6 +37,7 @@ ENDED = {
 
 
 def rule_text(rule: ChosenRule) -> str:
+    """Return by which rule a sample was drawn, when, and whether before the first verdict."""
     return " ".join(_rule_sentences(rule))
 
 
@@ -47,8 +48,9 @@ def _rule_sentences(rule: ChosenRule) -> Iterator[str]:
         when=notation.day(rule.chosen_at.date()),
         seed=rule.seed,
     )
-    if n := len(rule.sample):
-        yield gettext("It drew %(n)s of %(of)s questions at random.", n=n, of=rule.of)
+    n_drawn = len(rule.sample)
+    if n_drawn:
+        yield gettext("It drew %(n)s of %(of)s questions at random.", n=n_drawn, of=rule.of)
     if rule.beforehand:
         yield gettext("It was chosen before the first verdict.")
     else:
@@ -63,15 +65,21 @@ def _rule_sentences(rule: ChosenRule) -> Iterator[str]:
 
 
 def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
+    """Return a rule as plain values, with the numbers of the questions in the order drawn."""
     if rule is None:
         return None
-    values = fields(rule, *STATED)
-    for name in ("chosen_at", "ended_at"):
-        values[name] = values[name] and values[name].isoformat()
-    return values | {"n": len(rule.sample), "of": rule.of, "sample": list(rule.sample)}
+    return {
+        **fields(rule, *STATED),
+        "chosen_at": rule.chosen_at.isoformat(),
+        "ended_at": rule.ended_at.isoformat() if rule.ended_at else None,
+        "n": len(rule.sample),
+        "of": rule.of,
+        "sample": list(rule.sample),
+    }
 
 
 def section(sample: QuestionSample) -> Section:
+    """Return how far a sample is rated, and the figures that its rule allows by now."""
     tables = (_table(sample),) if sample.figures else ()
     return Section(PART, gettext("Sampled questions"), tuple(_sentences(sample)), tables)
 
@@ -103,6 +111,7 @@ def _sentences(sample: QuestionSample) -> Iterator[str]:
 
 
 def drawn(sample: QuestionSample) -> str:
+    """Return the numbers of the questions in the order in which they were drawn."""
     listed = ", ".join(map(str, sample.rule.sample))
     return gettext("Drawn, in this order: %(questions)s.", questions=listed)
 
@@ -130,7 +139,8 @@ def _table(sample: QuestionSample) -> Table:
 
 def _row(line: SampledFigure) -> tuple[Cell, ...]:
     unit, estimate = unit_of(line.figure), line.mean
-    lower, upper, is_pair = estimate.interval.lower, estimate.interval.upper, len(line.runs) > 1
+    lower, upper = estimate.interval.lower, estimate.interval.upper
+    is_pair = len(line.runs) > 1
     write = notation.difference if is_pair else notation.figure
     lines = (write(estimate.value, unit), notation.interval(lower, upper, unit, signed=is_pair))
     return (
@@ -142,6 +152,7 @@ def _row(line: SampledFigure) -> tuple[Cell, ...]:
 
 
 def part_json(sample: QuestionSample) -> dict[str, Any]:
+    """Return a sample as plain values: its rule, how much is rated, its figures."""
     return {
         "rule": rule_json(sample.rule),
         "rated": sample.rated,

@@ -101,11 +101,14 @@ def packed_folder(members: Mapping[str, bytes]) -> bytes:
 
 
 def json_file(document: object) -> bytes:
+    """Return a document as JSON, its moments as ISO 8601 has them."""
     return f"{_json(document, indent=1)}\n".encode()
 
 
 def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    return "[{}]\n".format(",".join(f"\n{_json(row)}" for row in rows)).encode()
+    """Return a list of objects as JSON, an object to a line."""
+    listed = ",".join(f"\n{_json(row)}" for row in rows)
+    return f"[{listed}]\n".encode()
 
 
 def _json(value: object, indent: int | None = None) -> str:
@@ -122,7 +125,7 @@ def readme(facts: Mapping[str, Any], added: Mapping[str, str]) -> bytes:
         raters=", ".join(map(_quoted, facts["raters"])),
         rule=_quoted(rule),
         system="property chatbot" if is_method else "search or RAG system",
-        thing="property" if is_method else "document",
+        item="property" if is_method else "document",
         verdict=_BINARY if scale.top == 1 else _GRADES.format(scale=scale),
         merging=_MERGING[facts.get("merging", "majority")],
         measures="RR P@5" if is_method else f"nDCG@10 RR{level}@10 AP{level}",

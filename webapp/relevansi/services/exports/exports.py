@@ -385,7 +385,7 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
         }
         for query, results, details in particulars.of_run(session, run, scope, with_record=True)
     )
-    data = metrics_tables.json_of_list(head, "queries", queries)
+    data = metrics_tables.json_of_queries(head, queries)
     return rated.file("run.json", data, *unsampled_sentence(unasked))
 
 

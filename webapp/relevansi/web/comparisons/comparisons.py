@@ -216,7 +216,7 @@ def picture(end: str) -> Response:
     write, media_type = pictures.FORMATS[end]
     today = access.now().astimezone().date()
     drawing = pictures.standalone(report)
-    return attached(write(drawing), media_type, pictures.file_name(report, end, today))
+    return attached(write(drawing), media_type, f"{pictures.file_stem(report, today)}.{end}")
 
 
 def _report() -> tuple[ComparisonReport, Address]:
