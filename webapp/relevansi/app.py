@@ -94,12 +94,12 @@ def served() -> Flask:
 
     ``granian --interface wsgi --factory relevansi.app:served``
     """
-    from relevansi.cli.frame.serving import tell_setup_link
+    from relevansi.cli.frame.serving import print_setup_link
     from relevansi.config import Settings
 
     settings = Settings.from_environment()
     app = create_app(settings)
-    tell_setup_link(app, settings, f"{settings.prefix}/")
+    print_setup_link(app, settings, f"{settings.prefix}/")
     app.extensions["workers"].serve()
     return app
 

@@ -36,11 +36,11 @@ def test_the_address_of_a_running_server_is_taken_until_it_stops(
 ) -> None:
     here = f"http://127.0.0.1:{healthy_port}"
     with serving.announced(settings, f"{here}/", database(settings)):
-        served, _ = serving.chosen(settings, None)
-        named, _ = serving.chosen(settings, "https://Nilai.example/a/")
+        served, _ = serving.address_of_links(settings, None)
+        named, _ = serving.address_of_links(settings, "https://Nilai.example/a/")
     with serving.announced(settings, f"http://0.0.0.0:{healthy_port}/", database(settings)):
-        everywhere, _ = serving.chosen(settings, None)
-    usual, _ = serving.chosen(settings, None)
+        everywhere, _ = serving.address_of_links(settings, None)
+    usual, _ = serving.address_of_links(settings, None)
 
     assert (served, everywhere, usual) == (here, here, "http://127.0.0.1:8800")
     assert named == "https://Nilai.example/a"

@@ -74,13 +74,13 @@ def conflicts_command(folders: Sequence[Path], reply: Reply) -> None:
 def _judged_in_study() -> list[JudgedRun]:
     with options.reading() as (session, study):
         judged = agreement.named_apart(constraints.judged_by_hand(session, study))
-    if len(judged) > 1:
-        return judged
-    refusal = gettext(
-        "Fewer than two runs of the study have decisions on whole cards. Name folders that "
-        "hold results.json and manual_input.json."
-    )
-    raise click.ClickException(refusal)
+    if len(judged) < 2:
+        refusal = gettext(
+            "Fewer than two runs of the study have decisions on whole cards. Name folders that "
+            "hold results.json and manual_input.json."
+        )
+        raise click.ClickException(refusal)
+    return judged
 
 
 def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:

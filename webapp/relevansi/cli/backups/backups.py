@@ -38,11 +38,13 @@ def backup_command(file: Path, *, replace: bool, catalogue: bool) -> None:
     passwords: keep it as you keep the database.
     """
     piped = output.is_standard(file)
-    with _opened() as opened, ExitStack() as ending:
-        if piped:
-            file = Path(ending.enter_context(tempfile.TemporaryDirectory())) / "relevansi.backup"
-        how = {"replace": replace, "with_catalogue": catalogue}
-        about = backups.back_up(opened, file, options.now(), **how)
+    with _opened() as opened, ExitStack() as stack:
+        if piped:  # a backup is checked after it is written, which a pipe does not allow
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            file = Path(folder) / "relevansi.backup"
+        about = backups.back_up(
+            opened, file, options.now(), replace=replace, with_catalogue=catalogue
+        )
         left_out = 0
         if not catalogue:
             with opened.reading() as session:
@@ -132,8 +134,8 @@ def move_command(database_url: str) -> None:
             with output.bar(2 * sum(backups.counts(old).values())) as bar:
                 moved = backups.move(old, session, lambda name, rows: bar.advance(rows, name=name))
             session.commit()
-        with source.reading() as later:
-            now = backups.counts(later)
+        with source.reading() as session:
+            counts_now = backups.counts(session)
         where = target.description
     width = max(map(len, moved))
     for name, rows in moved.items():
@@ -152,11 +154,12 @@ def move_command(database_url: str) -> None:
             "with that setting."
         )
     )
-    if further := [name for name, rows in moved.items() if now[name] != rows]:
+    changed = [name for name, rows in moved.items() if counts_now[name] != rows]
+    if changed:
         refusal = gettext(
             "Somebody went on rating while it was moved (%(tables)s): stop the server and "
             "move again, into an empty database.",
-            tables=", ".join(further),
+            tables=", ".join(changed),
         )
         raise click.ClickException(refusal)
 

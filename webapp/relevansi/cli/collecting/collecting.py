@@ -91,9 +91,9 @@ def collect_command(
     mappings.filled(spoken.headers)  # a missing setting is reported before anything is begun
     with naming("--endpoint"):
         chatbot = Chatbot(endpoint, spoken, Patience(settings["timeout"], settings["tries"]))
-    part = settings["first"], settings["last"], settings["limit"]
-    chosen = _chosen(questions or resource("seeds") / "questions.json", *part)
-    plan = collection.CollectionPlan(chosen, method, llm, chatbot)
+    question_file = questions or resource("seeds") / "questions.json"
+    part = _part_of(question_file, settings["first"], settings["last"], settings["limit"])
+    plan = collection.CollectionPlan(part, method, llm, chatbot)
     collected = collection.unfinished(plan, output) if settings["resume"] else None
     if settings["resume"] and collected is None:
         say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
@@ -137,9 +137,10 @@ def chatbot_command(port: int | None) -> None:
         server.serve_forever()
 
 
-def _chosen(
+def _part_of(
     path: Path, first: int | None, last: int | None, limit: int | None
 ) -> Sequence[ReadQuestion]:
+    """Return the questions of a file that are asked; warns where earlier turns are not."""
     questions, remarks = read(path.name, path.read_bytes())
     for remark in problems.remarks(remarks):
         notice(remark.text)

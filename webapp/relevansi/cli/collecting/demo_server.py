@@ -58,7 +58,7 @@ def running() -> Iterator[None]:
 
 def server_on(listener: socket.socket) -> BaseWSGIServer:
     """Return the server of the demo chatbot, which answers once it serves."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would tell of each request
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it would log each request
     listener.listen()
     host, port = listener.getsockname()[:2]
     bot = application(DemoBot(resource("seeds")))

@@ -73,6 +73,7 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
     to = _destination(formats, spelled, output)
     is_chosen_twice = first is not None and (rated is not None or phase is not None)
     is_chosen = first is not None or rated is not None
+    # Without --runs or --input there is nothing that further arguments could belong to.
     if is_chosen_twice or (not is_chosen and (others or phase is None)):
         raise click.UsageError(gettext("Say either --phase, --runs or --input."))
     if names is not None and rated is None:

@@ -26,6 +26,7 @@ from relevansi.exporters.frame.tables import Document, Section, Table, table_of,
 from relevansi.i18n import gettext, mark
 from relevansi.importers.results.formats import Choices
 from relevansi.metrics.comparisons.gate import GateDifference, GateRequest, Outcome
+from relevansi.metrics.intervals import CONFIDENCE
 from relevansi.metrics.judging.registry import Unit
 from relevansi.services.comparisons import gate
 from relevansi.services.comparisons.gate import AnswerCounts, GateReport
@@ -34,7 +35,7 @@ ADDRESS = "/api/v1/gates"
 TOKEN = "RELEVANSI_TOKEN"  # noqa: S105 - the name of a variable
 WIDTH = 120
 MOST_LISTED = 50
-"""So many results to judge are listed for people; JSON has all."""
+"""So many results to judge are listed for people; JSON has all of them."""
 
 OUTCOMES = {
     Outcome.PASSED: mark("Passed"),
@@ -47,6 +48,7 @@ FLOORS = {
     Outcome.FAILED: mark("the floor %(floor)s is missed"),
 }
 
+# In the order of `counts` in `_sentences`.
 COUNTS = (
     mark("Questions that the baseline lacks, in no figure: %(n)s."),
     mark("Grades in the files, left out as a run does not judge itself: %(n)s."),
@@ -164,7 +166,7 @@ def _of_server(
     *,
     ask: bool,
 ) -> GateReport:
-    """Return what the server at `url` says of the same; a ``ClickException`` says why not."""
+    """Return the report of the server at `url`; raises ``ClickException`` where it refuses."""
     fields = to_builtins(request) | {
         "floor": [f"{figure}={value!r}" for figure, value in request.floors.items()],
         "figures": ",".join(request.figures),
@@ -175,9 +177,9 @@ def _of_server(
         "split": choices.split,
     }
     del fields["floors"]
-    # A number that is 0 is stated, though it equals False.
+    # Not `if value`: a tolerance of 0 goes along.
     form = {
-        name: value
+        name: _field(value)
         for name, value in fields.items()
         if value is not False and value not in (None, "")
     }
@@ -186,7 +188,7 @@ def _of_server(
             "POST",
             client.full_address(url, ADDRESS),
             token=secret(TOKEN),
-            data={name: _field(value) for name, value in form.items()},
+            data=form,
             files=[("files", file) for file in files],
         )
         if answer.is_success:
@@ -208,7 +210,9 @@ def _of_server(
 
 
 def _field(value: Any) -> Any:
-    return value if isinstance(value, list) else str(int(value) if value is True else value)
+    if isinstance(value, list):
+        return value
+    return "1" if value is True else str(value)
 
 
 def _document(report: GateReport, *, unjudged: bool = False) -> Document:
@@ -237,14 +241,15 @@ def _first_line(report: GateReport) -> str:
         )
     reasons = [finding for each, finding in _findings(report) if each is report.outcome]
     if report.outcome is Outcome.PASSED:
+        tolerance = report.request.tolerance
         reasons = [gettext("no loss shown")]
-        if (tolerance := report.request.tolerance) is not None:
+        if tolerance is not None:
             reasons = [gettext("no loss over %(loss)s", loss=notation.amount(tolerance))]
     return f"{outcome}: {'; '.join(reasons)}"
 
 
 def _findings(report: GateReport) -> Iterator[tuple[Outcome, str]]:
-    """Yield what is decided of the figures, in words, each once with the figures it is true of."""
+    """Yield each finding with its outcome, once for all figures of which it is true."""
     figures_of: dict[tuple[Outcome, str], list[str]] = {}
     for line in report.figures:
         name, unit = figure_name(line.figure), unit_of(line.figure)
@@ -275,12 +280,16 @@ def _of_difference(unit: Unit, difference: GateDifference, report: GateReport) -
 
 
 def _why_open(unit: Unit, difference: GateDifference, report: GateReport) -> str:
-    least, tolerance = report.request.min_judged, report.request.tolerance
     shares = {report.name: difference.judged, report.baseline_name: difference.baseline_judged}
-    lacking = {name: n for name, n in shares.items() if n is not None and n < least}
-    if lacking:
-        listed = ", ".join(f"{name} {notation.four(share)}" for name, share in lacking.items())
+    too_small = [
+        f"{name} {notation.four(share)}"
+        for name, share in shares.items()
+        if share is not None and share < report.request.min_judged
+    ]
+    if too_small:
+        listed = ", ".join(too_small)
         return gettext("too little is judged where the lists differ (%(shares)s)", shares=listed)
+    tolerance = report.request.tolerance
     if difference.p is None or tolerance is None:
         return gettext("no question has a value in both runs")
     loss = notation.amount(tolerance, unit)
@@ -358,7 +367,7 @@ def _figures(report: GateReport) -> Table:
         gettext("Figure"),
         report.name,
         report.baseline_name,
-        gettext("Difference, %(share)s interval", share=notation.percent(0.95)),
+        gettext("Difference, %(share)s interval", share=notation.percent(CONFIDENCE)),
         "n",
         gettext("Wins/ties/losses"),
         gettext("p after Holm"),

@@ -67,6 +67,7 @@ MISSING_NOTES = {
 
 
 def constraints_table(report: ConstraintReport) -> bytes:
+    """Return the figures, the matrix and the categories of a report as a terminal shows them."""
     totals, matrix = report.totals, report.totals.matrix
     headlines = headline_figures(report).items()
     figures = [(CONSTRAINT_MEASURES[name].label, figure) for name, figure in headlines]
@@ -115,6 +116,7 @@ ITEM_FORMATS = ("json", "csv")
 
 
 def warn(problem: Problem) -> None:
+    """Print a problem on the standard error."""
     notice(problems.message(problem))
 
 

@@ -25,7 +25,7 @@ from relevansi.db import engine
 from relevansi.exporters.comparisons.words import positions
 from relevansi.exporters.exports import metrics_tables
 from relevansi.exporters.frame.csv_cells import CsvStyle
-from relevansi.exporters.frame.tables import Table, text_table
+from relevansi.exporters.frame.tables import Table
 from relevansi.exporters.offline import page
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.runs import csv_ratings, problems
@@ -45,7 +45,7 @@ from relevansi.services.study import studies
 
 
 def by_rule(command: Command) -> Command:
-    """Add the options for whose judgments count; the command gets the name of their ``rule``."""
+    """Give the command the name of a ``rule``, by options that say whose judgments count."""
 
     @click.option("--rater", help="Only this rater's judgments.")
     @click.option(
@@ -125,7 +125,12 @@ def _newest_rated(folder: Path) -> Path | None:
     files = [path for path in paths if path.is_file()]
     if not files:
         return None
-    newest = max(files, key=lambda f: (re.findall(r"\d{4,}", f.stem), f.stat().st_mtime, f))
+
+    def age(file: Path) -> tuple[list[str], float, Path]:
+        dates = re.findall(r"\d{4,}", file.stem)
+        return dates, file.stat().st_mtime, file
+
+    newest = max(files, key=age)
     notice(gettext("%(file)s is the newest rated CSV here.", file=newest))
     return newest
 
@@ -146,8 +151,7 @@ def _figures_json(
 
 def _figures(report: RunReport) -> Iterator[Table | str]:
     run_totals = totals(report)
-    title = f"{report.run} ({labels.rule(report.rule)})"
-    yield text_table(title, *metrics_tables.figure_table(report, run_totals), numeric={1, 2})
+    yield metrics_tables.figure_table(report, run_totals)
     yield from metrics_tables.sentences(report, run_totals)
     for (name, why), ids in undefined(report).items():
         yield gettext(
@@ -200,7 +204,7 @@ def export_command(
     output: Path | None,
     *,
     excel: bool,
-    **own_options: Any,
+    **format_options: Any,
 ) -> None:
     """Write the rated run ID as a file, to the standard output unless -o says where.
 
@@ -217,7 +221,7 @@ def export_command(
     if run_id is None and file_format != PACK:
         raise click.UsageError(gettext("Name a run; only --format proof-pack takes all of them."))
     style = CsvStyle.EXCEL if excel else None
-    own_options = _options_of(file_format, {"style": style, **own_options})
+    format_options = _options_of(file_format, {"style": style, **format_options})
     if file_format == PAGE and rule:
         refusal = gettext(
             "html is a file to rate in: it holds no verdicts, so --rater and --rule cannot be used."
@@ -235,7 +239,9 @@ def export_command(
             if studies.is_blind(session, study):
                 notes = [gettext("The study is blind: the file names neither method, LLM nor run.")]
         else:
-            file = exports.export(session, study, run_id or "", chosen, file_format, **own_options)
+            file = exports.export(
+                session, study, run_id or "", chosen, file_format, **format_options
+            )
             data, notes = file.data, file.notes
             if labels.scale().top > 1:
                 notes = [labels.rule(chosen.name), *notes]
@@ -276,7 +282,8 @@ def page_maker(create_app: AppFactory) -> Iterator[OfflinePageRenderer]:
         app.extensions["database"].close()
 
 
-MOST_NAMED = 5
+MOST_LISTED = 5
+"""So many items or files are listed; further ones are counted."""
 TOKEN = "RELEVANSI_PUSH_TOKEN"  # noqa: S105 - the name of a variable
 
 
@@ -319,7 +326,7 @@ def push_command(to: str, endpoint: str, run_id: str, rule: str, reply: Reply) -
         repeated = gettext("This list was there already.") if result.was_there else ""
         say(" ".join(filter(None, [counts, repeated, result.name])))
     for refusal in result.refused:
-        items = notation.listed(refusal.items, MOST_NAMED)
+        items = notation.listed(refusal.items, MOST_LISTED)
         why = f"{refusal.status}: {refusal.detail}" if refusal.status else refusal.detail
         notice(f"{gettext('refused')}: {items} ({why})")
     if result.refused:
@@ -344,20 +351,24 @@ def export_tree_command(
         files, notes = exports.tree(session, study, chosen, to_rate)
     if not files:
         raise click.ClickException(gettext("There is no run yet; `relevansi import` reads one."))
-    every = {folder / path: data for path, data in files.items()}
-    new = {
-        path: data
-        for path, data in every.items()
-        if not path.is_file() or path.read_bytes() != data
-    }
-    different = [path for path in files if folder / path in new and (folder / path).exists()]
+    new: dict[Path, bytes] = {}
+    different = []
+    for name, data in files.items():
+        path = folder / name
+        if not path.is_file() or path.read_bytes() != data:
+            new[path] = data
+            if path.exists():
+                different.append(name)
     if different and not replace:
-        listed, more = ", ".join(different[:MOST_NAMED]), len(different) - MOST_NAMED
+        listed = ", ".join(different[:MOST_LISTED])
+        n_more = len(different) - MOST_LISTED
+        if n_more > 0:
+            listed += f", {gettext('%(n)s more', n=n_more)}"
         refusal = gettext(
             "%(folder)s holds other files of these names: %(files)s. Nothing was written. "
             "Choose another folder, or say --replace.",
             folder=folder,
-            files=f"{listed}, {gettext('%(n)s more', n=more)}" if more > 0 else listed,
+            files=listed,
         )
         raise click.ClickException(refusal)
     _write(new)
@@ -374,6 +385,7 @@ def export_tree_command(
 
 
 def _write(files: Mapping[Path, bytes]) -> None:
+    """Write files with the folders they need; where one cannot be written, none and no folder."""
     parents = {parent for path in files for parent in path.parents}
     new_folders = sorted((parent for parent in parents if not parent.exists()), reverse=True)
     try:
@@ -398,16 +410,7 @@ def check_command(paths: Sequence[Path]) -> None:
     """
     files = list(runs.files_below(paths))
     with options.opened() as used:
-        damaged = engine.faults(used)
-        for fault in damaged:
-            say(fault)
-        if damaged:
-            refusal = gettext(
-                "The database is damaged (%(name)s). Restore the latest backup: "
-                "relevansi restore FILE --replace",
-                name=used.description,
-            )
-            raise click.ClickException(refusal)
+        _refuse_damaged(used)
         with used.reading() as session:
             figures = stored_summaries.check(session)
             prompts = judges.changed_prompts(session)
@@ -428,16 +431,32 @@ def check_command(paths: Sequence[Path]) -> None:
         say(line)
     if prompts:
         wrong.append(ngettext("%(n)s prompt differs.", "%(n)s prompts differ.", len(prompts)))
-    for line in _compared(sources) if paths else ():
-        say(line)
+    if paths:
+        for line in _compared(sources):
+            say(line)
     unlike = {file.path for _, file in sources.differing} | {file.path for file in sources.unknown}
-    if n := len(unlike):
-        wrong.append(ngettext("%(n)s source file differs.", "%(n)s source files differ.", n))
+    if unlike:
+        n_unlike = len(unlike)
+        wrong.append(ngettext("%(n)s source file differs.", "%(n)s source files differ.", n_unlike))
     if wrong:
         raise click.ClickException(" ".join(wrong))
 
 
+def _refuse_damaged(database: engine.Database) -> None:
+    damaged = engine.faults(database)
+    for fault in damaged:
+        say(fault)
+    if damaged:
+        refusal = gettext(
+            "The database is damaged (%(name)s). Restore the latest backup: "
+            "relevansi restore FILE --replace",
+            name=database.description,
+        )
+        raise click.ClickException(refusal)
+
+
 def _compared(sources: SourceComparison) -> Iterator[str]:
+    """Yield what became of the source files: equal, different, unknown, not compared."""
     if sources.equal:
         yield ngettext(
             "Equal: %(n)s source file has the SHA-256 that was recorded.",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relevansi.cli.frame.output import say
+from relevansi.cli.frame.output import notice
 from relevansi.config import UnusableSetting
 from relevansi.failures import Failure
 from relevansi.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, mark, speaking
@@ -102,7 +102,7 @@ MODULES = {
 
 
 class _Commands(click.Group):
-    """A group whose ``--help`` loads none of its commands."""
+    """A group that reads the module of a command when it is called: ``--help`` reads none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
@@ -122,44 +122,41 @@ class _Commands(click.Group):
 
 
 def _add_options_of_folder(command: click.Command) -> None:
+    """Give a command, or those of a group, the options by which it is about one of several studies.
+
+    It may be asked for twice, and then has them already.
+    """
     if isinstance(command, click.Group):
         for part in command.commands.values():
             _add_options_of_folder(part)
     elif not any(option.name == "studies" for option in command.params):
-        command.params += _options_of_folder()
+        command.params += [
+            _option_of_folder("studies", "The folder with a database for each of several studies."),
+            _option_of_folder("study", "The name of one of them."),
+        ]
 
 
-def _options_of_folder() -> list[click.Parameter]:
-    """Return the options by which any command is about one of several studies."""
+def _option_of_folder(name: str, about: str) -> click.Option:
+    # Settings are read from the environment wherever a command needs them.
+    def set_variable(context: click.Context, _option: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            context.with_resource(_variable(f"RELEVANSI_{name.upper()}", value))
 
-    def option(name: str, about: str) -> click.Option:
-        variable = f"RELEVANSI_{name.upper()}"
-
-        # As the variable, so that all that reads settings while the command runs finds it.
-        def export(context: click.Context, _option: click.Parameter, value: str | None) -> None:
-            if value is not None:
-                context.with_resource(_variable(variable, value))
-
-        return click.Option([f"--{name}"], help=about, expose_value=False, callback=export)
-
-    return [
-        option("studies", "The folder with a database for each of several studies."),
-        option("study", "The name of one of them."),
-    ]
+    return click.Option([f"--{name}"], help=about, expose_value=False, callback=set_variable)
 
 
 @contextmanager
 def _variable(name: str, value: str) -> Iterator[None]:
-    """Let the environment have a variable until the block ends."""
-    before = os.environ.get(name)
+    """Set a variable of the environment until the block ends."""
+    value_before = os.environ.get(name)
     os.environ[name] = value
     try:
         yield
     finally:
-        if before is None:
+        if value_before is None:
             del os.environ[name]
         else:
-            os.environ[name] = before
+            os.environ[name] = value_before
 
 
 @click.group(
@@ -180,7 +177,7 @@ def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
         try:
             relevansi.main(arguments, "relevansi", standalone_mode=False, obj=create_app)
         except click.ClickException as failure:
-            _tell(failure.format_message())
+            _report(failure.format_message())
             sys.exit(failure.exit_code)
         except (click.Abort, KeyboardInterrupt):
             sys.exit(1)
@@ -191,57 +188,61 @@ def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
             message = _message(failure)
             if message is None:
                 raise
-            _tell(message)
+            _report(message)
             sys.exit(1)
 
 
-def _tell(message: str) -> None:
-    say("relevansi: " + " ".join(message.split()), err=True)
+def _report(message: str) -> None:
+    notice(" ".join(message.split()))
 
 
 def _message(failure: Exception) -> str | None:
+    """Return the line for a failure that a user can do something about; ``None`` for a bug."""
+    if isinstance(failure, Failure):
+        return failure.line()
+    if isinstance(failure, UnusableSetting):
+        return str(failure)
+    if isinstance(failure, UnicodeEncodeError):
+        text = str(failure.object)[:80]
+        return gettext('"%(name)s" is not a text in UTF-8. Save it in that encoding.', name=text)
+    if isinstance(failure, OSError) and failure.filename is not None:
+        name = os.fsdecode(failure.filename)
+        sentence = DISK.get(errno.errorcode.get(failure.errno or 0, ""))
+        return gettext(sentence, name=name) if sentence else f"{name}: {failure.strerror}"
+    return _outage_message(failure)
+
+
+def _outage_message(failure: Exception) -> str | None:
     # The list of commands is read without the database, which takes half a second.
     from sqlalchemy.exc import OperationalError  # noqa: PLC0415
 
     from relevansi.db.outages import Outage, outage  # noqa: PLC0415
     from relevansi.db.sqlite_files import DamagedDatabase  # noqa: PLC0415
 
-    if isinstance(failure, Failure):
-        return failure.line()
-    if isinstance(failure, OSError) and failure.filename is not None:
-        sentence = DISK.get(errno.errorcode.get(failure.errno or 0, ""))
-        name = os.fsdecode(failure.filename)
-        return gettext(sentence) % {"name": name} if sentence else f"{name}: {failure.strerror}"
-    cause, original = outage(failure), getattr(failure, "orig", None)
-    if isinstance(failure, UnicodeEncodeError):
-        name = str(failure.object)[:80]
-    elif original is not None or isinstance(failure, OSError):
-        name = str(original or failure)
-    else:
-        name = " ".join(map(str, failure.args))
-    if cause is Outage.DAMAGED:
-        return DamagedDatabase(name).line()
-    texts: dict[object, str] = {
-        Outage.FULL: gettext("The disk is full or failing (%(name)s). Nothing was stored."),
-        Outage.BUSY: gettext("Another program is writing to the database; try again in a while."),
-        Outage.REPLACED: gettext(
-            "%(name)s was removed or replaced while it was open, so nothing was stored. "
-            "Repeat the command."
-        ),
-        OperationalError: gettext("The database cannot be used: %(name)s"),
-        UnusableSetting: "%(name)s",
-        UnicodeEncodeError: gettext('"%(name)s" is not a text in UTF-8. Save it in that encoding.'),
-        OSError: "%(name)s",
-    }
-    for kind, text in texts.items():
-        if kind is cause or (isinstance(kind, type) and isinstance(failure, kind)):
-            return text % {"name": name}
-    return None
+    # An error of SQLAlchemy has that of the driver, which says what happened, as its `orig`.
+    name = str(getattr(failure, "orig", None) or failure)
+    match outage(failure):
+        case Outage.DAMAGED:
+            return DamagedDatabase(name).line()
+        case Outage.FULL:
+            return gettext("The disk is full or failing (%(name)s). Nothing was stored.", name=name)
+        case Outage.BUSY:
+            return gettext("Another program is writing to the database; try again in a while.")
+        case Outage.REPLACED:
+            return gettext(
+                "%(name)s was removed or replaced while it was open, so nothing was stored. "
+                "Repeat the command.",
+                name=name,
+            )
+    if isinstance(failure, OperationalError):
+        return gettext("The database cannot be used: %(name)s", name=name)
+    return name if isinstance(failure, OSError) else None
 
 
 def _language() -> str:
     """Return the user's language as the environment states it, else English."""
     names = ("RELEVANSI_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
-    locale_name = next(filter(None, map(os.environ.get, names)), None) or locale.getlocale()[0]
-    code = (locale_name or "")[:2].lower()
+    stated = [os.environ[name] for name in names if os.environ.get(name)]
+    locale_name = stated[0] if stated else locale.getlocale()[0] or ""
+    code = locale_name[:2].lower()
     return code if code in LANGUAGES else SOURCE_LANGUAGE

@@ -40,15 +40,16 @@ def demo_command(
 
 
 def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
-    """Return the settings of a demo, whose database holds its study afterwards.
+    """Return the settings of a demo; its database is made, or brought to this version.
 
-    A study that an older version brought is kept, with its ratings; ``--fresh`` replaces it.
+    A study that an older version made stays, with its ratings, until ``--fresh`` replaces it.
     """
     settings = Settings.from_environment()
     private_folder(settings.instance)
     url = settings.documents_database_url if documents else settings.demo_database_url
     settings = replace(settings, database_url=url, is_demo=True)
-    anew = f"relevansi demo{' --documents' * documents} --fresh"
+    options = " --documents" if documents else ""
+    fresh_command = f"relevansi demo{options} --fresh"
     with closing(Database(settings.database_url)) as demo:
         file = Path(demo.description)
         if fresh:
@@ -65,14 +66,14 @@ def prepared_demo(*, documents: bool = False, fresh: bool = False) -> Settings:
                 "The demo %(name)s was made by a newer Relevansi. "
                 "`%(command)s` deletes it and opens the demo of this version.",
                 name=demo.description,
-                command=anew,
+                command=fresh_command,
             )
             raise click.ClickException(refusal) from newer
     if sqlite_files.marked(file) != demos.mark(documents=documents):
         line = gettext(
             "The demo's study is of another version, with your ratings. "
             "`%(command)s` deletes them and opens the study of this version.",
-            command=anew,
+            command=fresh_command,
         )
         say(line, err=True)
     return settings

@@ -39,7 +39,7 @@ class FiniteRange(click.FloatRange):
 
 
 WIDTH = 100
-JSON_HELP = "Print one JSON document."
+"""The columns of a document for a terminal, the same in a pipe."""
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
 output_option = click.option("-o", "--output", type=OUTPUT)
@@ -55,7 +55,7 @@ tries_option = click.option("--tries", type=click.IntRange(1, 20), default=3)
 
 @contextmanager
 def naming(option: str) -> Iterator[None]:
-    """Name the option whose value is refused."""
+    """Name the `option` whose value is refused inside the ``with`` block."""
     try:
         yield
     except Refused as refused:
@@ -73,9 +73,11 @@ class Reply(Struct, frozen=True):
         return self.file_format == "json"
 
     def json(self, document: object) -> None:
+        """Write one JSON document."""
         write_json(document, self.output)
 
     def write(self, data: bytes) -> None:
+        """Write a document that is in its format already."""
         write(data, self.output)
 
     def document(self, document: Document, *, width: int = WIDTH) -> None:
@@ -110,7 +112,8 @@ def replies(*formats: str) -> Callable[[Command], Command]:
             return command(*args, reply=reply, **options)
 
         if not formats:
-            as_json = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+            help_text = "Print one JSON document."
+            as_json = click.option("--json", "as_json", is_flag=True, help=help_text)
             return cast("Command", as_json(replying))
         choice = click.option(
             "--format", "file_format", type=click.Choice(formats), default=formats[0]
@@ -125,7 +128,7 @@ def now() -> datetime:
 
 
 def settings_of_study() -> Settings:
-    """Return the settings of one study; of a folder of several the user says which."""
+    """Return the settings of one study; of a folder of several the user has to name it."""
     settings = Settings.from_environment()
     if settings.studies is not None and not settings.study:
         names = ", ".join(folder.names(settings.studies)) or "-"
@@ -144,7 +147,7 @@ def opened() -> Iterator[Database]:
 
 @contextmanager
 def writing() -> Iterator[tuple[Session, Study]]:
-    """Yield a session for writing and the open study; what was done is kept at the end."""
+    """Yield a session for writing and the open study; commits at the end of the block."""
     with opened() as database, database.writing() as session:
         yield session, studies.open_or_make(session, now())
         session.commit()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from relevansi.exporters.frame.tables import Document, Table
 
-INSTEAD = "\N{REPLACEMENT CHARACTER}"
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _BREAKS = str.maketrans("\n\t", "  ")
 # Bytes of a file's name in another encoding, above the control characters.
 _BYTES_OF_NAMES = re.compile("([\udca0-\udcff]+)")
@@ -65,30 +65,31 @@ def write_pieces(
 
 def write_files(files: Mapping[Path, Iterable[bytes]], *, private: bool = False) -> None:
     """Write all files, each of its pieces, or none: a full disk leaves what was there before."""
-    written: list[tuple[Path, Path, Path]] = []
+    drafts: list[tuple[Path, Path, Path]] = []
     try:
         for link, pieces in files.items():
             with errors_naming(link):
-                path = link.resolve()  # where a link leads, so that it stays one
-                if path.exists() and not os.access(path, os.W_OK):  # a folder would let it go
+                path = link.resolve()  # a symbolic link stays one: what it leads to is replaced
+                # Renaming asks only whether the folder may be written.
+                if path.exists() and not os.access(path, os.W_OK):
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-                beside = path.with_name(f".{path.name}.part")
-                written.append((beside, path, link))
-                beside.unlink(missing_ok=True)
-                beside.touch(mode=0o600 if private else 0o666)
-                with beside.open("wb") as file:
+                draft = path.with_name(f".{path.name}.part")
+                drafts.append((draft, path, link))
+                draft.unlink(missing_ok=True)
+                draft.touch(mode=0o600 if private else 0o666)
+                with draft.open("wb") as file:
                     file.writelines(pieces)
-        for beside, path, link in written:
+        for draft, path, link in drafts:
             with errors_naming(link):
-                beside.replace(path)
+                draft.replace(path)
     finally:
-        for beside, _, _ in written:
+        for draft, _, _ in drafts:
             with suppress(OSError):
-                beside.unlink(missing_ok=True)
+                draft.unlink(missing_ok=True)
 
 
 def _print(pieces: Iterable[bytes]) -> None:
-    # A terminal gets the text only.
+    """Print a document: byte for byte into files and pipes, its text alone on a terminal."""
     if not sys.stdout.isatty():
         sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
@@ -96,7 +97,7 @@ def _print(pieces: Iterable[bytes]) -> None:
     for piece in pieces:
         if b"\0" in piece:
             raise click.UsageError(gettext("This file is not text for a terminal: say -o FILE."))
-        text = printable(piece.decode("utf-8", "replace"), instead=INSTEAD)
+        text = printable(piece.decode("utf-8", "replace"), instead=REPLACEMENT)
         click.echo(text.replace("\t", " "), nl=False)
 
 
@@ -110,6 +111,7 @@ def write_json(document: object, output: Path | None = None) -> None:
 
 
 def say(line: str, *, err: bool = False) -> None:
+    """Print a line for people, on the standard error with `err`."""
     click.echo(one_line(line), err=err)
 
 
@@ -120,8 +122,11 @@ def notice(text: str) -> None:
 
 def one_line(text: str) -> str:
     """Return `text` on one line as a terminal may show it."""
-    parts = _BYTES_OF_NAMES.split(text)
-    parts[::2] = [printable(part, instead=INSTEAD).translate(_BREAKS) for part in parts[::2]]
+    parts = []
+    for part in _BYTES_OF_NAMES.split(text):
+        is_bytes = _BYTES_OF_NAMES.fullmatch(part)
+        line = part if is_bytes else printable(part, instead=REPLACEMENT).translate(_BREAKS)
+        parts.append(line)
     return "".join(parts)
 
 
@@ -174,7 +179,7 @@ def _text(*lines: str) -> Text:
 
 
 class Bar:
-    """A bar that is shown, with lines for people above it."""
+    """A progress bar on the standard error, with lines for people above it."""
 
     def __init__(self, progress: Progress, task: TaskID, completed: int) -> None:
         self._progress = progress
@@ -182,16 +187,20 @@ class Bar:
         self.completed = completed
 
     def at(self, completed: int, total: int | None = None) -> None:
+        """Show that so much is completed, of `total` where that was not known before."""
         self.completed = completed
         self._progress.update(self._task, completed=completed, total=total)
 
-    def advance(self, further: int = 1, *, name: str = "") -> None:
-        self._progress.update(self._task, advance=further, description=one_line(name))
+    def advance(self, n: int, *, name: str) -> None:
+        """Show that `n` more are completed, and what they are called."""
+        self._progress.update(self._task, advance=n, description=one_line(name))
 
     def say(self, line: str) -> None:
+        """Print a line above the bar."""
         self._progress.console.print(_text(line), soft_wrap=True)
 
     def stop(self) -> None:
+        """Leave the bar as it is, and show no more progress."""
         self._progress.stop()
 
 

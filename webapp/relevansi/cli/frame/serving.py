@@ -45,8 +45,9 @@ EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not listen
 TRIED_PORTS = 20
 BACKLOG = 1024
 SECONDS = 2
+"""How long a server is given to answer that it is one."""
 PATIENCE = 25.0
-"""Seconds in which a question to a chatbot that is on its way gets its answer at the end."""
+"""Seconds that a server which is stopped waits for the answers of chatbots."""
 WAITRESS: dict[str, Any] = {
     "threads": 8,
     # At the limit nobody is let in until an idle connection ends. Each is an open file, of which
@@ -79,7 +80,7 @@ def announced(settings: Settings, base_url: str, database: str) -> Iterator[None
 
 def find(settings: Settings) -> str | None:
     """Return the address of the latest server of the configured database that answers."""
-    # A server of the whole folder has every study of it below its own path.
+    # The server of a folder of studies serves each of them below a path of its own.
     with closing(Database(settings.database_url)) as database:
         addresses = {database.description: ""}
     if settings.studies is not None and settings.study:
@@ -93,11 +94,13 @@ def find(settings: Settings) -> str | None:
             elif served["database"] in addresses:
                 address = f"{served['base_url']}{addresses[served['database']]}"
                 servers.append((served["started_at"], address))
-    latest_first = (address for _, address in sorted(servers, reverse=True))
-    return next(filter(_answers, latest_first), None)
+    for _, address in sorted(servers, reverse=True):
+        if _answers(address):
+            return address
+    return None
 
 
-def chosen(settings: Settings, base_url: str | None) -> tuple[str, str]:
+def address_of_links(settings: Settings, base_url: str | None) -> tuple[str, str]:
     """Return the address for a link, and the sentence that says why it is this one."""
     if base_url:
         return base_url.rstrip("/"), gettext("The address is that of --base-url.")
@@ -117,11 +120,14 @@ def chosen(settings: Settings, base_url: str | None) -> tuple[str, str]:
 
 
 def _is_running(pid: int) -> bool:
+    if os.name != "posix":  # Windows has no such question: only the address itself shows it
+        return True
     try:
-        if os.name == "posix":  # on Windows only the address itself shows it
-            os.kill(pid, 0)
-    except (ProcessLookupError, PermissionError) as failure:
-        return isinstance(failure, PermissionError)
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it runs, as another user
+        return True
     return True
 
 
@@ -181,24 +187,25 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
         say(gettext("Studies: %(name)s", name=app.config["FOLDER"]))
     else:
         say(gettext("Database: %(name)s", name=database.description))
-    for folder in cut_off_beside(Path(database.description)) if database.is_sqlite else ():
-        warning = gettext(
-            "A backup or restore was cut off and left %(name)s behind. The database is whole; "
-            "delete that folder.",
-            name=folder,
-        )
-        say(warning, err=True)
+    if database.is_sqlite:
+        for folder in cut_off_beside(Path(database.description)):
+            warning = gettext(
+                "A backup or restore was cut off and left %(name)s behind. The database is whole; "
+                "delete that folder.",
+                name=folder,
+            )
+            say(warning, err=True)
     if host != LOOPBACK:
-        tell_setup_link(app, settings, address)
+        print_setup_link(app, settings, address)
     say(gettext("Stop it with Ctrl+C."))
     if browser:
         Timer(0.5, webbrowser.open, [address]).start()
-    gc.freeze()  # what is here stays
+    gc.freeze()  # the modules read so far never go: collecting need not look through them
     with announced(settings, address, database.description):
-        _answer(app, listener)
+        _answer_requests(app, listener)
 
 
-def _answer(app: Flask, listener: socket.socket) -> None:
+def _answer_requests(app: Flask, listener: socket.socket) -> None:
     """Answer all who come to `listener` until Ctrl+C or a signal to end."""
     from waitress.server import create_server  # noqa: PLC0415 - other commands only ask where
 
@@ -223,7 +230,7 @@ def _stop(_number: int, _frame: object) -> NoReturn:
     raise SystemExit(0)
 
 
-def tell_setup_link(app: Flask, settings: Settings, address: str) -> None:
+def print_setup_link(app: Flask, settings: Settings, address: str) -> None:
     """Print the link that sets the owner's first password, as long as there is none."""
     with app.extensions["database"].reading() as session:
         study = studies.current(session)
@@ -235,9 +242,10 @@ def tell_setup_link(app: Flask, settings: Settings, address: str) -> None:
 
 def listen(host: str, port: int | None, *, first: int = PORT) -> socket.socket:
     """Return a bound socket on `port`, or on the first free port from `first`."""
-    tried = [port] if port is not None else [*range(first, first + TRIED_PORTS), 0]
+    # Port 0 is any port that is free.
+    ports = [port] if port is not None else [*range(first, first + TRIED_PORTS), 0]
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for number in tried:
+    for number in ports:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -249,7 +257,7 @@ def listen(host: str, port: int | None, *, first: int = PORT) -> socket.socket:
             return listener
     refusal = gettext(
         "Port %(port)s of %(host)s cannot be used: %(why)s. Say another --port.",
-        port=tried[-1],
+        port=ports[-1],
         host=host,
         why=failure.strerror,
     )

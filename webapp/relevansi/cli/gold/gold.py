@@ -46,7 +46,7 @@ def list_command(*, reply: Reply) -> None:
             {
                 "id": question_set.id,
                 "questions": len(question_set.questions),
-                "first_question": next(iter(question_set.questions), None),
+                "first_question": question_set.questions[0] if question_set.questions else None,
                 "runs": [run.id for run in question_set.runs],
                 "gold": None if in_force is None else _gold_json(in_force),
             }
@@ -128,6 +128,7 @@ def export_command(
 
 
 def _chosen(sets: list[GoldSet], set_id: int | None, run_id: str | None) -> GoldSet:
+    """Return the question set that --set or --run names, or the only one there is."""
     if set_id is not None and run_id is not None:
         raise click.UsageError(gettext("Say --set or --run, not both."))
     if not sets:

@@ -119,11 +119,13 @@ def new_command(name: str, prompt_file: Path | None) -> None:
     name = name_line(name)
     if not 0 < len(name) <= raters.LONGEST_NAME:
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
-    try:
-        prompt = prompt_file.read_text("utf-8") if prompt_file else None
-    except UnicodeDecodeError:
-        refusal = gettext("%(file)s is not in UTF-8.", file=prompt_file.name if prompt_file else "")
-        raise click.ClickException(refusal) from None
+    prompt = ""
+    if prompt_file is not None:
+        try:
+            prompt = prompt_file.read_text("utf-8")
+        except UnicodeDecodeError:
+            refusal = gettext("%(file)s is not in UTF-8.", file=prompt_file.name)
+            raise click.ClickException(refusal) from None
     with options.writing() as (session, study):
         prompt = prompt or judges.usual_prompt(study)
         judge = judges.make(session, study, name, endpoint, prompt, options.now())

@@ -52,14 +52,16 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
         invited = raters.invite(session, study, name, options.now(), days=days)
         has_password = study.password is not None
     settings = Settings.from_environment()
-    address, why = serving.chosen(settings, base_url)
+    address, why = serving.address_of_links(settings, base_url)
     link = f"{address}/join/{invited.token}"
     say(link)
     _print_code(link)
     say(why, err=True)
     say(ngettext("It holds for %(n)s day.", "It holds for %(n)s days.", days), err=True)
     if not has_password and not settings.auth_header:
-        here = address if is_loopback(address) else serving.chosen(settings, None)[0]
+        here = address
+        if not is_loopback(address):  # the first password is set on this computer alone
+            here, _ = serving.address_of_links(settings, None)
         advice = gettext(
             "From now on everybody signs in, you too: set the owner's password at %(address)s "
             "on this computer.",
@@ -80,7 +82,8 @@ def raters_command(*, reply: Reply, forget_password: bool) -> None:
     if forget_password:
         with options.writing() as (session, study):
             sign_in.set_password(session, study, None, options.now())
-        address = f"{serving.chosen(Settings.from_environment(), None)[0]}/sign-in"
+        base_url, _ = serving.address_of_links(Settings.from_environment(), None)
+        address = f"{base_url}/sign-in"
         say(gettext("Forgotten. Set a new one at %(address)s on this computer.", address=address))
         return
     with options.reading() as (session, study):
@@ -117,6 +120,7 @@ def raters_command(*, reply: Reply, forget_password: bool) -> None:
 
 
 def _print_code(link: str) -> None:
+    """Print the QR code of a link, where the terminal has the characters for it."""
     drawing = io.StringIO()
     segno.make(link, micro=False).terminal(out=drawing, compact=True)
     text = drawing.getvalue()
@@ -144,8 +148,10 @@ def _state(line: RaterLine, links: list[InvitationLine]) -> str:
         raters.EXPIRED: gettext("invitation expired"),
         raters.WITHDRAWN: gettext("invitation withdrawn"),
     }
-    open_first = sorted(links, key=lambda link: link.state != raters.OPEN)
-    return states[open_first[0].state] if open_first else gettext("not invited")
+    if not links:
+        return gettext("not invited")
+    is_invited = any(link.state == raters.OPEN for link in links)
+    return states[raters.OPEN if is_invited else links[0].state]
 
 
 @click.group("token")

@@ -135,12 +135,9 @@ def sample_command(
     with options.writing() as (session, study):
         chosen = _question_set(session, study, question_set)
         if questions is not None:
-            owner = studies.raters(session, study)[0]
-            samples.draw(
-                *(session, owner, chosen, questions, options.now()),
-                kind=RuleKind(kind or "fixed"),
-                seed=seed,
-            )
+            owner, now = studies.raters(session, study)[0], options.now()
+            rule_kind = RuleKind(kind or "fixed")
+            samples.draw(session, owner, chosen, questions, now, kind=rule_kind, seed=seed)
         elif closes:
             samples.finish(session, study, chosen, options.now())
         sample = samples.of_set(session, study, chosen)
@@ -201,10 +198,11 @@ def estimate_command(
 
 
 def _of_sample(part: dict[str, Any], n_runs: int, figure: str) -> dict[str, Any]:
+    """Return the estimate of a figure, or of its difference, as the rule of the sample gives it."""
     line: dict[str, Any] = {"value": None, "lower": None, "upper": None, "n": 0}
-    for of_runs in part["figures"]:
-        if of_runs["figure"] == figure and len(of_runs["runs"]) == n_runs:
-            line = of_runs
+    for estimate in part["figures"]:
+        if estimate["figure"] == figure and len(estimate["runs"]) == n_runs:
+            line = estimate
     return {
         "value": line["value"],
         "low": line["lower"],
@@ -219,7 +217,8 @@ def _of_sample(part: dict[str, Any], n_runs: int, figure: str) -> dict[str, Any]
 
 
 def _of_people(part: dict[str, Any]) -> dict[str, Any]:
-    line = part["figures"][-1]
+    """Return the estimate of people, with a machine's help where one was named."""
+    line = part["figures"][-1]  # of two runs the difference, which comes after their figures
     estimate = line if part["machine"] else line["alone"]
     helped = {key: line[key] for key in ("weight", "share_saved", "correlation", "alone", "why")}
     return {

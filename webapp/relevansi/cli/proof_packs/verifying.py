@@ -88,14 +88,16 @@ def _in_words(difference: PackDifference) -> str:
         return gettext(_OF_FILES[difference.kind])
     if difference.kind is DifferenceKind.UNREADABLE:
         return gettext("cannot be used: %(why)s", why=difference.packed)
-    in_pack, computed = (
-        f"{value:.10g}" if isinstance(value, float) else "-" if value is None else value
-        for value in (difference.packed, difference.computed)
-    )
     return gettext(
         "%(place)s: %(stated)s; by %(source)s it is %(computed)s",
         place=", ".join(difference.place) or "-",
-        stated=in_pack,
+        stated=_value(difference.packed),
         source=difference.source,
-        computed=computed,
+        computed=_value(difference.computed),
     )
+
+
+def _value(value: object) -> object:
+    if value is None:
+        return "-"
+    return f"{value:.10g}" if isinstance(value, float) else value

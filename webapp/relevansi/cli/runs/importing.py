@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
@@ -53,8 +53,7 @@ from relevansi.services.runs.stored_runs import ImportedRun
 from relevansi.services.study import studies
 
 LONGEST_HEAD = 2**20
-READING = ("depth", "split", "columns", "mapping", "grades")
-"""The names of the options by which results are read."""
+"""So much of a file is read to recognise it."""
 
 
 def reads_results(command: Command) -> Command:
@@ -62,9 +61,14 @@ def reads_results(command: Command) -> Command:
 
     @wraps(command)
     def reading(*args: Any, **options: Any) -> Any:
-        depth, split, columns, mapping, grades = map(options.pop, READING)
-        roles = _roles(columns, "--columns") | _roles(mapping, "--map")
-        choices = Choices(columns=roles, depth=depth, split=split, grades=_grades(grades))
+        columns = _roles(options.pop("columns"), "--columns")
+        places = _roles(options.pop("mapping"), "--map")
+        choices = Choices(
+            columns=columns | places,
+            depth=options.pop("depth"),
+            split=options.pop("split"),
+            grades=_grades(options.pop("grades")),
+        )
         return command(*args, choices=choices, **options)
 
     reading_command = cast("Command", reading)
@@ -168,7 +172,7 @@ def import_command(
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Leave out the search for cycles: rows of files have none, and it takes long."""
+    """Stop Python's garbage collector inside the block: rows have no cycles, and it takes long."""
     gc.disable()
     try:
         yield
@@ -199,7 +203,7 @@ def _grades(text: str | None) -> dict[str, str]:
 
 
 def _results_in(paths: Sequence[Path]) -> list[Path]:
-    """The paths that hold results of other systems than a chatbot's runs; folders as a whole."""
+    """The paths that hold results of search or RAG systems; a folder where all its files do."""
 
     def has_results(path: Path) -> bool:
         if not path.is_dir():
@@ -250,49 +254,59 @@ class _Import(Struct):
     remarks: list[Problem] = field(default_factory=list)
 
     def take(self, paths: Sequence[Path]) -> None:
+        """Store what the paths hold: runs and their ratings, then results as one import."""
         of_results = _results_in(paths)
         of_runs = [path for path in paths if path not in of_results]
         recognised = []
         for path in self._readable(_files(of_runs)):
             form = file_formats.recognised(path.name, path.read_bytes())
-            if form is not RESULTS:  # what else is in a folder of runs is none of them
+            if form is not RESULTS:  # of a folder of runs, other files are not imported
                 recognised.append((path, form))
-        by_folder: dict[Path, list[str]] = {}
-        in_order = sorted(recognised, key=lambda file: -FORMATS.index(file[1]))
+        run_ids_by_folder: dict[Path, list[str]] = {}
+        # Ratings need the runs that they are of: `FORMATS` has these last.
+        runs_first = sorted(recognised, key=lambda file: -FORMATS.index(file[1]))
         with steps() as tell:
-            for n, (path, form) in enumerate(in_order):
-                tell(n, len(in_order))
+            for n, (path, form) in enumerate(runs_first):
+                tell(n, len(runs_first))
                 run_ids = self._store(path, opened_file(path, form), is_named=path in of_runs)
-                by_folder.setdefault(path.parent, []).extend(run_ids)
-            tell(len(in_order), len(in_order))
-        # Those of a folder in the layout of the original scripts.
-        rated = (csv for path in of_runs for csv in sorted(path.rglob("evaluation_rated_*.csv")))
-        for path in self._readable(rated):
-            with self.database.writing() as session:
-                study = studies.open_or_make(session, options.now())
-                run_ids, data = by_folder.get(path.parent, ()), path.read_bytes()
-                report = rated_imports.compare(session, study, _name(path), data, run_ids)
-                self.compared.append(report)
+                run_ids_by_folder.setdefault(path.parent, []).extend(run_ids)
+            tell(len(runs_first), len(runs_first))
+        self._compare_rated(of_runs, run_ids_by_folder)
         if of_results:
             self._take_results(of_results)
+
+    def _compare_rated(
+        self, paths: Sequence[Path], run_ids_by_folder: Mapping[Path, Sequence[str]]
+    ) -> None:
+        """Compare the rated CSVs of folders in the layout of the original scripts."""
+        for folder in paths:
+            for path in self._readable(sorted(folder.rglob("evaluation_rated_*.csv"))):
+                data = path.read_bytes()
+                run_ids = run_ids_by_folder.get(path.parent, ())
+                with self.database.writing() as session:
+                    study = studies.open_or_make(session, options.now())
+                    report = rated_imports.compare(session, study, _name(path), data, run_ids)
+                self.compared.append(report)
 
     def _take_results(self, paths: Sequence[Path]) -> None:
         with steps() as tell:
             name = ", ".join(path.name for path in paths)
             file = file_formats.opened_results(name, paths, self.choices, tell)
             with self.database.reading() as session:
-                if study := studies.current(session):
+                study = studies.current(session)
+                if study is not None:
                     file = file_formats.with_known_columns(study, file, tell)
             stored = self._store(paths[0], file, is_named=True, tell=tell)
-        for path_name, kind in file.read.scorable.items() if stored else ():
+        if not stored:
+            return
+        for path_name, kind in file.read.scorable.items():
             line = gettext(
                 "%(name)s can be scored automatically too: %(command)s",
                 name=path_name,
                 command=f"relevansi score {kind} {path_name}",
             )
             notice(line)
-        names = file.read.collections if stored else ()
-        candidates = (path.parent / name for path in paths for name in names)
+        candidates = (path.parent / name for path in paths for name in file.read.collections)
         self._keep_collections([path for path in dict.fromkeys(candidates) if path.is_file()])
 
     def _keep_collections(self, paths: Sequence[Path]) -> None:
@@ -315,7 +329,7 @@ class _Import(Struct):
     def _store(
         self, path: Path, file: OpenedFile, *, is_named: bool, tell: Tell = nobody
     ) -> Sequence[str]:
-        """Store one file, and return the runs that it is of."""
+        """Store one file, and return the ids of the runs that it is of."""
         is_csv = file.format is RATED_CSV
         decision = replace(self.decision, confirm=self.overwrite) if is_csv else self.decision
         try:
@@ -359,17 +373,20 @@ class _Import(Struct):
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    # "Latest" copies come last, when the dated files they are copies of are known.
+    """Yield the files named and those of folders, the newest first by their dated names."""
     for path in paths:
+        # "Latest" copies come last, when the dated files they are copies of are known.
         inside = sorted(path.rglob("*.json"), reverse=True) if path.is_dir() else [path]
         yield from sorted(inside, key=lambda file: file.stem.endswith("_latest"))
 
 
 def _name(path: Path) -> str:
+    """The name of a file after its folder, which names the search method of a run."""
     return "/".join(path.absolute().parts[-2:])
 
 
 def opened_file(path: Path, form: FileFormat) -> OpenedFile:
+    """Return a file as its format reads it."""
     name = _name(path) if form is RUN else path.name
     return file_formats.opened(form, name, path.read_bytes())
 
@@ -444,6 +461,7 @@ def report_run(run: ImportedRun) -> None:
 
 
 def method(label: str | None) -> str:
+    """Return a search method in words, with its label behind where that differs."""
     return words.with_label(words.method(label), label) if label else gettext("not stated")
 
 
@@ -584,6 +602,7 @@ def _outcome_json(outcome: _Import) -> dict[str, Any]:
 
 
 def _picked(report: Any, *names: str, **renamed: str) -> dict[str, Any]:
+    """Return values of a report, those under other keys as KEY=NAME, and its problems."""
     values = {key: getattr(report, name) for key, name in renamed.items()}
     remarks = [*map(problems.to_dict, report.problems)]
     return fields(report, *names) | values | {"problems": remarks}

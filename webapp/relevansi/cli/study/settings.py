@@ -84,11 +84,12 @@ def study_command(*, reply: Reply, **changes: Any) -> None:
     if "cannot_tell" in changes:
         say(labels.cannot_tell(settings["cannot_tell"]))
     texts = settings | {"scale": _in_words(scale), "measures": ", ".join(settings["measures"])}
-    if rows := [
+    rows = [
         (name, "-" if value is None else str(value))
         for name, value in texts.items()
         if name in names
-    ]:
+    ]
+    if rows:
         reply.table(settings_table("", "", rows))
 
 
@@ -97,7 +98,8 @@ def _changed(before: Switches, values: Mapping[str, Any]) -> Switches:
     scale = before.scale
     if TOPS.get(values.get("scale", ""), scale.top) != scale.top:
         scale = Scale(TOPS[values["scale"]])
-    threshold, words = values.get("relevant_from", scale.relevant_from), scale.words
+    threshold = values.get("relevant_from", scale.relevant_from)
+    words = scale.words
     if "grade_words" in values:
         words = tuple(word.strip() for word in values["grade_words"].split(","))
     changes: dict[str, Any] = {}
@@ -121,7 +123,8 @@ def _in_words(scale: Scale) -> str:
     >>> _in_words(Scale()), _in_words(Scale(words=("no", "yes")))
     ('binary', 'binary: 0 no, 1 yes')
     """
-    name, words = BINARY, ", ".join(f"{n} {word}".strip() for n, word in enumerate(scale.words))
+    name = BINARY
+    words = ", ".join(f"{n} {word}".strip() for n, word in enumerate(scale.words))
     if scale.top > 1:
         grade = scale.relevant_from
         name = gettext("0-%(top)s, relevant from grade %(grade)s", top=scale.top, grade=grade)
