@@ -85,7 +85,7 @@ def test_steps_are_not_shown_without_a_terminal(capsys: pytest.CaptureFixture[st
 
 def test_a_bar_shows_how_many_are_done_and_which(terminal: io.StringIO) -> None:
     with output.bar(3, completed=1, name="question 1") as bar:
-        bar.advance(name="question 2")
+        bar.advance(1, name="question 2")
         bar.say("q2: [red]no answer[/red]")
     with output.steps() as tell:
         tell(2, 4)
