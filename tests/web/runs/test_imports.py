@@ -121,6 +121,30 @@ def test_a_wrong_file_is_told_what_was_expected(client: FlaskClient, data: bytes
     assert not Page(report).has("[value=store]")
 
 
+def test_the_smallest_file_that_works_is_of_what_the_study_holds_and_can_be_copied(
+    client: FlaskClient,
+) -> None:
+    of_any_system = Page(drop(client, b'{"a": 1}'))
+    store(client, run_file())
+    of_a_chatbot = Page(drop(client, b'{"a": 1}'))
+
+    for page, key in ((of_any_system, "query"), (of_a_chatbot, "search_method")):
+        example = page.one(".code")
+        assert key in json.loads(example.content)
+        assert page.one("[data-copies]")["data-copies"] == example["id"]
+
+
+def test_questions_recognised_as_follow_ups_are_named(client: FlaskClient) -> None:
+    document = json.loads(run_file())
+    first = document["results"][0]
+    categories = enumerate(["location", "context_followup", "context_modify"], 1)
+    results = [first | {"query_id": n, "category": category} for n, category in categories]
+
+    report = drop(client, json.dumps(document | {"results": results}).encode())
+
+    assert "Recognised as follow-ups: questions 2-3." in Page(report)
+
+
 @pytest.mark.parametrize("headers", WAYS)
 def test_no_file_at_all_is_asked_for(client: FlaskClient, headers: dict[str, str]) -> None:
     answer = client.post("/runs/import", data={}, headers=headers)
