@@ -269,6 +269,7 @@ def is_checkout(folder: Path) -> bool:
 
 
 def sqlite_url(path: Path) -> str:
+    """The URL of the SQLite database in a file."""
     return f"sqlite:///{path.as_posix()}"
 
 

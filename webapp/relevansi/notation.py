@@ -128,6 +128,7 @@ def decimals(value: float, places: int) -> str:
 
 
 def decimal_mark() -> str:
+    """Return the decimal sign of the language in force."""
     return _mark(language())
 
 
@@ -362,6 +363,7 @@ def money(amount: float) -> str:
 
 
 def rupiah(amount: int) -> str:
+    """Return an amount of rupiah with every digit, in one line."""
     return f"Rp{UNBROKEN}{number(amount)}"
 
 

@@ -66,6 +66,7 @@ def server_on(listener: socket.socket) -> BaseWSGIServer:
 
 
 def address(listener: socket.socket) -> str:
+    """Return the address at which the demo chatbot is asked."""
     host, port = listener.getsockname()[:2]
     return f"http://{host}:{port}{PATH}"
 

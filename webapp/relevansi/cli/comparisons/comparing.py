@@ -24,7 +24,7 @@ from relevansi.services.study import studies
 USERS = 3
 """The phase that is summed up and not compared."""
 
-FORMATS = ("markdown", "latex", "html", "docx", "xlsx", "json")
+FORMATS = tuple(comparison_files.FORMATS)
 
 
 @click.command("compare")

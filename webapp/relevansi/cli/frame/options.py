@@ -70,6 +70,7 @@ class Reply(Struct, frozen=True):
 
     @property
     def is_json(self) -> bool:
+        """Whether a program reads the answer."""
         return self.file_format == "json"
 
     def json(self, document: object) -> None:
@@ -124,6 +125,7 @@ def replies(*formats: str) -> Callable[[Command], Command]:
 
 
 def now() -> datetime:
+    """Return the time in UTC, as the database has times."""
     return datetime.now(UTC)
 
 

@@ -198,8 +198,7 @@ def _notes(report: AgreementReport) -> Iterator[str]:
             "Quality 0-5 is an order: Krippendorff's alpha weighs how far two grades are apart, "
             "the other figures ask for equal grades."
         )
-    if pace := pace_sentence(report.seconds):
-        yield pace
+    yield from filter(None, [pace_sentence(report.seconds)])
 
 
 def _column(heading: str) -> Column:

@@ -45,14 +45,17 @@ class Track(Struct, frozen=True):
 
     @property
     def start(self) -> float:
+        """The left edge of the panel."""
         return self.low_end - EDGE
 
     @property
     def end(self) -> float:
+        """The right edge of the panel."""
         return self.high_end + EDGE
 
     @property
     def ticks(self) -> tuple[float, ...]:
+        """The values at the ticks: quarters of a ratio, fifths of any other range."""
         steps = 4 if self.top == 1 else 5
         return tuple(self.top * step / steps for step in range(steps + 1))
 

@@ -181,6 +181,7 @@ class WaitingRows:
         self._file.close()
 
     def add(self, row: Mapping[str, Any]) -> None:
+        """Put a row behind the others."""
         self._file.write(json.dumps(row).encode() + b"\n")
         self.n += 1
 

@@ -298,12 +298,9 @@ def sentences(report: RunReport, run_totals: Totals) -> Iterator[str]:
             "%(n)s results have no verdict: they have no gain.",
             run_totals.n_unjudged,
         )
-    if blindness := blindness_sentence(report.blindness):
-        yield blindness
-    if empty := " ".join(empty_answers.sentences(empty_counts(report))):
-        yield empty
-    if pace := pace_sentence(report.seconds):
-        yield pace
+    looked_up = " ".join(empty_answers.sentences(empty_counts(report)))
+    further = (blindness_sentence(report.blindness), looked_up, pace_sentence(report.seconds))
+    yield from filter(None, further)
 
 
 def unsampled_sentence(unasked: Sequence[int]) -> tuple[str, ...]:

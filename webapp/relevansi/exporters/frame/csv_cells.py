@@ -28,6 +28,7 @@ class CsvStyle(StrEnum):
 
     @property
     def delimiter(self) -> str:
+        """The character between two cells of a line."""
         return ";" if self is CsvStyle.EXCEL else ","
 
     def number(self, text: str) -> str:
