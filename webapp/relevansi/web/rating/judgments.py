@@ -7,6 +7,7 @@ card.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.records import QueryState
 from relevansi.services.judging import events
 from relevansi.services.rating import lookups, pages, particulars
-from relevansi.services.rating.pages import ClickedQuestion, RatingPage
+from relevansi.services.rating.pages import ClickedQuestion, OtherAnswer, RatingPage
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.frame import access, htmx
@@ -83,17 +84,17 @@ def constraints(run_id: str, query_id: int) -> Response:
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     form = checked(VerdictForm)
-    following = None
     with access.writing() as (session, rater):
         verdict = form.relevance.data
         judged = events.judge(session, rater, run_id, query_id, rank, verdict, form.click)
-        if form.onward.data:
-            page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
-            following = page.place.next_open
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
-    if following is not None:
-        return _to(run_id, following)
+    if form.onward.data:
+        with access.reading() as (session, rater):
+            page, _ = _after_click(session, rater, run_id, query_id)
+        following = page.place.next_open
+        if following is not None:
+            return _to(run_id, following)
     question = ClickedQuestion.of(query_id, judged)
     card = ClickedCard(rank, judged.verdict)
     return _clicked(question, run_id, query_id, judged.summary, changed=[card])
@@ -115,23 +116,25 @@ def rate(run_id: str, query_id: int) -> Response:
     form = checked(RatingForm)
     with access.writing() as (session, rater):
         events.rate(session, rater, run_id, query_id, form.rating, clicks.event())
-        if not htmx.wants_part():
-            return _to(run_id, query_id, "rate")
-        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
-        others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
-        if form.onward.data and page.place.next_open is not None:
-            return _to(run_id, page.place.next_open)
+    if not htmx.wants_part():
+        return _to(run_id, query_id, "rate")
+    with access.reading() as (session, rater):
+        page, others = _after_click(session, rater, run_id, query_id)
+    if form.onward.data and page.place.next_open is not None:
+        return _to(run_id, page.place.next_open)
     parts = {"others": others, "both_notes": form.both_notes(page.notes)}
     return _clicked(page, run_id, query_id, page.summary, **parts)
 
 
 @blueprint.get("/queries/<int:query_id>/look")
 def look(run_id: str, query_id: int) -> Response:
+    with access.reading() as (session, rater):
+        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
+        marks = card_marks.of_answer(session, rater.study, page)
+        lookup = _looked(session, rater, page)
     with access.writing() as (session, rater):
         place = lookups.of_answer(session, rater, run_id, query_id)
-        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
-        looked = lookup_views.looked_up(session, rater, place, _looked(session, rater, page))
-        marks = card_marks.of_answer(session, rater.study, page)
+        looked = lookup_views.looked_up(session, rater, place, lookup)
     return (
         lookup_views.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
     )
@@ -141,11 +144,11 @@ def look(run_id: str, query_id: int) -> Response:
 def pin(run_id: str, query_id: int) -> Response:
     with access.writing() as (session, rater):
         lookup_views.pin(session, rater, lookups.of_answer(session, rater, run_id, query_id))
-        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
-        others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
-        looked = _looked(session, rater, page)
     if not htmx.wants_part():
         return see_other(_address(run_id, query_id, "look", _anchor="look", **clicks.query()))
+    with access.reading() as (session, rater):
+        page, others = _after_click(session, rater, run_id, query_id)
+        looked = _looked(session, rater, page)
     clicked = _clicked(page, run_id, query_id, page.summary, others=others)
     return lookup_views.pinned(clicked, looked)
 
@@ -177,6 +180,18 @@ def add_cards(run_id: str, query_id: int) -> Response:
         text, now = form.text.data or "", access.now()
         count = runs.add_cards(session, rater.study, run_id, query_id, text, now)
     return _to(run_id, query_id, None if count else "by-hand")
+
+
+def _after_click(
+    session: Session, rater: Rater, run_id: str, query_id: int
+) -> tuple[RatingPage, Sequence[OtherAnswer]]:
+    """Return a question as a click left it, and the other answers where it is an empty list.
+
+    It is read once the click is committed, so that no lock of the click waits for it.
+    """
+    page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
+    others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
+    return page, others
 
 
 def _looked(session: Session, rater: Rater, page: RatingPage) -> LookUp | None:

@@ -131,12 +131,11 @@ def judge(task_id: str) -> Response:
     card_key = form.card.data
     with access.writing() as (session, rater):
         judged = tasks.judge(session, rater, task_id, card_key, form.relevance.data, form.click)
-        if judged.stays_open and judged.figures != pages.ALL_FIGURES and htmx.wants_part():
-            return _judged(task_id, card_key, judged)
-        if form.onward.data and tasks.is_done(session, rater, task_id):
-            following = onward(session, rater, access.now(), clicks.filter_of())
-            return _to(following)
-        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
+    if judged.stays_open and judged.figures != pages.ALL_FIGURES and htmx.wants_part():
+        return _judged(task_id, card_key, judged)
+    if form.onward.data and (way := _way_onward(task_id)) is not None:
+        return way
+    page = _after_click(task_id)
     card = page.card(card_key)
     if htmx.wants_part():
         return _clicked(page, changed=[card, *page.cards_to_refresh(card)])
@@ -170,10 +169,9 @@ def rate(task_id: str) -> Response:
     answer = form.answer.data or None
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
-        if form.onward.data and tasks.is_done(session, rater, task_id):
-            following = onward(session, rater, access.now(), clicks.filter_of())
-            return _to(following)
-        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
+    if form.onward.data and (way := _way_onward(task_id)) is not None:
+        return way
+    page = _after_click(task_id)
     rated = next((row for row in page.answers if row.key == answer), None)
     if htmx.wants_part():
         both = form.both_notes(rated.notes if rated else page.notes)
@@ -186,7 +184,7 @@ def rate(task_id: str) -> Response:
 def open_wording(task_id: str, name: str) -> Response:
     with access.writing() as (session, rater):
         tasks.open_wording(session, rater, task_id, name, access.now())
-        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
+    page = _after_click(task_id)
     answer = next((row for row in page.answers if row.key == name), None)
     if answer is None:  # a verdict was cleared meanwhile
         return _to(task_id)
@@ -197,11 +195,13 @@ def open_wording(task_id: str, name: str) -> Response:
 
 @blueprint.get("/<task_id>/look")
 def look(task_id: str) -> Response:
+    with access.reading() as (session, rater):
+        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
+        marks = card_marks.of_task(session, rater, page)
+        lookup = _looked(session, rater, page)
     with access.writing() as (session, rater):
         place = lookups.of_task(session, rater, task_id)
-        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
-        looked = lookup_views.looked_up(session, rater, place, _looked(session, rater, page))
-        marks = card_marks.of_task(session, rater, page)
+        looked = lookup_views.looked_up(session, rater, place, lookup)
     return (
         lookup_views.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
     )
@@ -211,10 +211,11 @@ def look(task_id: str) -> Response:
 def pin(task_id: str) -> Response:
     with access.writing() as (session, rater):
         lookup_views.pin(session, rater, lookups.of_task(session, rater, task_id))
-        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
-        looked = _looked(session, rater, page)
     if not htmx.wants_part():
         return see_other(_address(task_id, "look", _anchor="look", **clicks.query()))
+    with access.reading() as (session, rater):
+        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
+        looked = _looked(session, rater, page)
     return lookup_views.pinned(_clicked(page, looked=looked), looked)
 
 
@@ -241,6 +242,21 @@ def undo() -> Response:
     if task_id is not None:
         return _to(task_id)
     return clicks.nothing_to_undo(url_for("rate.next_one"))
+
+
+def _after_click(task_id: str) -> BlindPage:
+    """Return a task as a click left it, read once the click is committed."""
+    with access.reading() as (session, rater):
+        return pages.blind_page(session, rater, task_id, clicks.filter_of())
+
+
+def _way_onward(task_id: str) -> Response | None:
+    """Return the way to the next task; ``None`` while something is left to do in this one."""
+    with access.writing() as (session, rater):
+        if not tasks.is_done(session, rater, task_id):
+            return None
+        following = onward(session, rater, access.now(), clicks.filter_of())
+    return _to(following)
 
 
 def _moving(page: BlindPage) -> dict[str, Any]:
