@@ -55,7 +55,13 @@ from relevansi.web.gold import constraints, gold
 from relevansi.web.machine_judges import judges
 from relevansi.web.offline import offline
 from relevansi.web.people import history, raters, sign_in, tokens
-from relevansi.web.phase_3 import findings, participants, user_studies
+from relevansi.web.phase_3 import (
+    findings,
+    own_questions,
+    participants,
+    questionnaires,
+    user_studies,
+)
 from relevansi.web.planning import planning
 from relevansi.web.programs import api
 from relevansi.web.proof_packs import packs
@@ -69,16 +75,15 @@ if TYPE_CHECKING:
 
 BLUEPRINTS = (
     *(site.health, telemetry.blueprint, site.shell, site.joined_files, guides.blueprint),
-    *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
-    *(participants.questions_blueprint, runs.measures, comparisons.rated),
+    *(language.blueprint, language.ratios_blueprint, runs.measures, comparisons.rated),
     *(study.assignments_blueprint, study.notes_blueprint),
     *(
         module.blueprint
         for module in (
             *(adjudications, agreement, api, card_decisions, catalogue, comparisons),
             *(constraints, evaluations, findings, folder, gold, history, home, imports),
-            *(jobs, judges, judgments, offline),
-            *(packs, participants, planning, rate, raters),
+            *(jobs, judges, judgments, offline, own_questions, packs, participants),
+            *(planning, questionnaires, rate, raters),
             *(runs, sign_in, study, tokens, user_studies),
         )
     ),
