@@ -67,6 +67,10 @@ def test_a_thumb_gives_and_takes_back_a_reason(
     expect(tag).to_be_hidden()
     page.locator('#rank-1 button[value="0"]').tap()
     page.evaluate("document.activeElement.blur()")  # in Safari a tap gives no focus
+    offered, bar = tag.bounding_box(), page.locator(".bar").bounding_box()
+    assert offered is not None
+    assert bar is not None
+    assert offered["y"] >= bar["y"], "the offer covers a card"
     tag.tap()
     chips = page.locator("#reasons button")
     for target in (tag, *chips.all()):
