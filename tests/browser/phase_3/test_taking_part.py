@@ -155,6 +155,9 @@ def _rate(page: Page) -> None:
         expect(page.locator(f'[data-state-of="{name}"]')).to_have_attribute("data-state", "saved")
     expect(page.locator("#end .done-card")).to_be_visible()
     _looks_right(page)
+    page.locator("#act").tap()
+    expect(page.locator("#next-question")).to_be_in_viewport()
+    expect(page.locator("#act")).to_be_hidden()
 
 
 def _close(page: Page) -> None:
