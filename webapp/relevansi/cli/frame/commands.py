@@ -242,7 +242,7 @@ def _outage_message(failure: Exception) -> str | None:
 def _language() -> str:
     """Return the user's language as the environment states it, else English."""
     names = ("RELEVANSI_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
-    stated = [os.environ[name] for name in names if os.environ.get(name)]
-    locale_name = stated[0] if stated else locale.getlocale()[0] or ""
+    locales = [os.environ[name] for name in names if os.environ.get(name)]
+    locale_name = locales[0] if locales else locale.getlocale()[0] or ""
     code = locale_name[:2].lower()
     return code if code in LANGUAGES else SOURCE_LANGUAGE

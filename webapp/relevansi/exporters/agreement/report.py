@@ -78,14 +78,14 @@ def by_group(
     measured = {key for _, figures, _ in rows_of_figures for key in figures}
     keys = [key for key in figure_names if key in measured]
     rows = []
-    shown: list[Coefficient] = []
+    listed: list[Coefficient] = []
     for names, figures, n in rows_of_figures:
         cells = (_cell(key, figures.get(key)) for key in keys)
         rows.append((*map(word, names), *cells, whole_number(n)))
-        shown += [figures[key] for key in keys if key in figures]
+        listed += [figures[key] for key in keys if key in figures]
     figure_columns = (_column(gettext(COEFFICIENTS[key].label)) for key in keys)
     columns = (*map(Column, headings), *figure_columns, numbers("n"))
-    return Table(name, title, columns, tuple(rows), (note, *_reasons(shown)))
+    return Table(name, title, columns, tuple(rows), (note, *_reasons(listed)))
 
 
 def intervals() -> str:

@@ -217,11 +217,11 @@ class Canvas:
         most: int = 100,
     ) -> float:
         """Write `words` in as many lines as they need, at `most`; return the height taken."""
-        left, top = place
+        x, top = place
         rows = lines(printable_line(words), size, room, most=most)
         for number, line in enumerate(rows):
             base = top + size * (1 + number * LINE)
-            self.text((left, base), line, size=size, fill=fill)
+            self.text((x, base), line, size=size, fill=fill)
         return len(rows) * size * LINE
 
     def embed(self, picture: Picture, corner: Point) -> None:
