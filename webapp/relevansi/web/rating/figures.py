@@ -1,4 +1,7 @@
-"""The figures panel: each figure of the question, of its category and of the whole run."""
+"""The live figures of rating pages: three numbers of a question, and on demand all it has.
+
+Beside them are those of the run so far; a blind question has a column for each answer.
+"""
 
 from __future__ import annotations
 

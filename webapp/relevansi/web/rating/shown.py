@@ -26,7 +26,7 @@ class Work(Struct, frozen=True):
 
 
 def work(session: Session, rater: Rater, of: int, open_questions: int, clicks: int) -> Work:
-    """Return how far a rater is who has `left` questions and so many `clicks` before them."""
+    """Return how far a rater is, of `of` questions, and how long the `clicks` left take them."""
     pace = progress.pace(progress.recent_clicks(session, rater))
     sentence = gettext("%(n)s of %(of)s questions done", n=of - open_questions, of=of)
     if pace and clicks:
