@@ -58,7 +58,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime, language: s
             call.prompt, recorded[_name(thing, position)], call.scale
         )
         outcome = CallOutcome(said, 1, prompt_tokens, completion_tokens)
-        work.keep(session, call, outcome, at)
+        work.store(session, call, outcome, at)
         at += PACE
     judges.release(session, judge, at)
     _judge_the_rest(session, judge, recorded, at)

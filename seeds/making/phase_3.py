@@ -82,7 +82,7 @@ def _ask(session: Session, participant: Participant, asked: dict[str, Any], cloc
         metadata=asked["metadata"],
         latency_ms=asked["latency_ms"],
     )
-    work.keep(session, call, answer, clock.next())
+    work.store(session, call, answer, clock.next())
     who, run_id = rater(participant), participant.run_id
     assert run_id is not None
     for rank, verdict in zip(range(1, len(asked["properties"]) + 1), cycle(asked["verdicts"])):

@@ -13,8 +13,8 @@ from relevansi.records import EmptyOutcome
 from relevansi.services.exports import exports, rated_imports
 from relevansi.services.exports.rated_imports import RatedFileReport, RatedValue
 from relevansi.services.judging import events, stored_summaries
-from relevansi.services.judging import verdicts as blindness
 from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging.verdicts import blindness
 from relevansi.services.people import raters
 from relevansi.services.runs import reports
 from tests.conftest import NOW
@@ -63,7 +63,7 @@ def test_stored_values_are_the_raters_own_and_a_second_import_adds_nothing(
     verdicts = select(Judgment.verdict).where(Judgment.rater_id == budi.id)
     assert session.scalars(verdicts).all() == [EmptyOutcome.FALSE_NEGATIVE]  # none on a card
     assert stored_summaries.check(session) == []
-    blind = blindness.counts(session, Query.id > 0, [budi.id])
+    blind = blindness(session, Query.id > 0, [budi.id])
     assert (blind.verdicts.unknown, blind.grades.unknown) == (1, 1)
     again = rated_imports.examine(session, study, csv_ratings.read("rated.csv", rated_csv), "Budi")
     assert (again.new, again.others) == ((), ())

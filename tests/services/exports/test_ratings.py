@@ -16,7 +16,7 @@ from relevansi.records import ReadRun, Relevance
 from relevansi.services.exports import ratings as offline_ratings
 from relevansi.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
 from relevansi.services.judging import events, stored_summaries
-from relevansi.services.judging import verdicts as blindness
+from relevansi.services.judging.verdicts import blindness
 from relevansi.services.people import raters
 from relevansi.services.runs import file_formats, stored_runs
 from relevansi.services.runs.stored_runs import Labels
@@ -91,7 +91,7 @@ def test_every_change_becomes_an_event_with_the_time_it_was_made(
     rating = session.scalars(select(QueryRating)).one()
     assert (rating.quality, rating.notes) == (4, "kurang jelas")
     # What the page showed while it was rated is not known.
-    blind = blindness.counts(session, Query.run_id == run_id, [rating.rater_id])
+    blind = blindness(session, Query.run_id == run_id, [rating.rater_id])
     assert (blind.verdicts.unknown, blind.grades.unknown) == (4, 1)
 
 

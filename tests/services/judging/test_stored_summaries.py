@@ -21,9 +21,8 @@ from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.queries import Span
 from relevansi.records import Blindness, Click, EmptyOutcome, GivenOn, QueryState, Relevance
 from relevansi.services.judging import changes, events, stored_summaries, verdicts
-from relevansi.services.judging import verdicts as blindness
 from relevansi.services.judging.events import AnswerRating, Target, TargetChange
-from relevansi.services.judging.verdicts import Verdicts
+from relevansi.services.judging.verdicts import Verdicts, blindness
 from relevansi.services.rating import pages, tasks
 from relevansi.services.rating.pages import BlindPage
 from relevansi.services.rating.pool import POOL, REPEAT
@@ -103,7 +102,7 @@ def test_what_an_owner_does_makes_all_new(session: Session, study: Study, rater:
     ],
 )
 def test_most_decided_votes_win_and_a_tie_stays_open(votes: list[str], verdict: str | None) -> None:
-    assert verdicts.merge(tuple(votes)) == verdict
+    assert verdicts.majority_verdict(tuple(votes)) == verdict
 
 
 @given(st.lists(st.sampled_from([*"01234", "unsure"])))
@@ -117,8 +116,8 @@ def test_the_median_is_the_lower_middle_of_the_grades(votes: list[str]) -> None:
     else:
         assert merged == ("unsure" if votes else None)
     both = [(name, Verdicts({7: grade})) for name, grade in (("Ani", "3"), ("Budi", "1"))]
-    assert verdicts.most(both).by_item == {}  # a tie stays open
-    assert verdicts.most(both, verdicts.lower_median).by_item == {7: "1"}
+    assert verdicts.merged(both, verdicts.majority_verdict).by_item == {}  # a tie stays open
+    assert verdicts.merged(both, verdicts.lower_median).by_item == {7: "1"}
 
 
 @pytest.fixture(name="blind_run")
@@ -128,7 +127,7 @@ def _blind_run(session: Session, study: Study) -> str:
 
 
 def found(session: Session, rater: Rater, blind_run: str) -> Blindness:
-    return blindness.counts(session, Query.run_id == blind_run, [rater.id])
+    return blindness(session, Query.run_id == blind_run, [rater.id])
 
 
 def test_runs_pages_are_open_tasks_blind(session: Session, rater: Rater, blind_run: str) -> None:

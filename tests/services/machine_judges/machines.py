@@ -74,7 +74,7 @@ def worked(
     while (call := work.claim(session, now)) is not Idle.DONE:
         assert isinstance(call, JudgeCall)
         now += timedelta(seconds=1)
-        work.keep(session, call, work.ask(call), now)
+        work.store(session, call, work.ask(call), now)
     session.flush()
     return result
 

@@ -36,7 +36,7 @@ from relevansi.services.people import raters
 from relevansi.services.people.raters import NameTaken
 from relevansi.services.runs import runs
 from relevansi.services.runs.reports import UnknownRater
-from relevansi.services.workers.loop import ALIVE, Idle, Lease
+from relevansi.services.workers.loop import LEASE_TIME, Idle, Lease
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.conftest import NOW
@@ -215,7 +215,7 @@ def test_a_stopped_session_keeps_what_was_on_its_way(
     call = work.claim(session, NOW)
     assert isinstance(call, JudgeCall)
     sessions.stop(session, judge, NOW)
-    work.keep(session, call, work.ask(call), NOW)
+    work.store(session, call, work.ask(call), NOW)
 
     assert work.claim(session, NOW) is Idle.DONE
     assert begun.state == SessionState.STOPPED
@@ -231,15 +231,15 @@ def test_a_call_whose_caller_died_is_made_again_and_counted(
     begun = sessions.start(session, judge, at, Terms(at_once=1), NOW)
     died = work.claim(session, NOW)
     assert isinstance(died, JudgeCall)
-    soon, later = NOW + ALIVE - timedelta(seconds=1), NOW + ALIVE
+    soon, later = NOW + LEASE_TIME - timedelta(seconds=1), NOW + LEASE_TIME
     assert work.claim(session, soon) is Idle.RETRY
     assert sessions.state_of(session, begun, soon) == SessionState.RUNNING
     assert sessions.state_of(session, begun, later + timedelta(1)) == SessionState.INTERRUPTED
     visited = []
     while isinstance(call := work.claim(session, later), JudgeCall):
         visited.append(call.lease.key)
-        work.keep(session, call, work.ask(call), later)
-    work.keep(session, died, work.ask(died), later)  # the caller that was thought dead comes back
+        work.store(session, call, work.ask(call), later)
+    work.store(session, died, work.ask(died), later)  # the caller that was thought dead comes back
 
     assert len(visited) == len(set(visited)) == CARDS
     assert died.lease.key in visited
@@ -358,7 +358,7 @@ def test_five_cards_and_no_sixth_are_refused_however_many_calls_are_at_once(
             assert work.claim(session, NOW) is Idle.RETRY
             for call in calls:
                 assert isinstance(call, JudgeCall)
-                work.keep(session, call, work.ask(call), NOW)
+                work.store(session, call, work.ask(call), NOW)
         assert work.claim(session, NOW) is Idle.DONE
 
         assert len(bot.asked) == 5 == begun.calls

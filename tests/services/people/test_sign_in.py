@@ -141,7 +141,7 @@ MINUTE = timedelta(minutes=1)
 
 def knock(session: Session, study: Study, times: int, source: str = "a", minute: int = 0) -> None:
     for _try in range(times):
-        sign_in.knock(session, study, source, NOW + minute * MINUTE)
+        sign_in.count_password_try(session, study, source, NOW + minute * MINUTE)
         session.flush()
 
 
@@ -150,7 +150,7 @@ def test_after_five_failures_one_source_waits(session: Session, study: Study) ->
     session.add(second_study)
     session.flush()
     knock(session, study, 4)
-    sign_in.forgive(session, study, "a")
+    sign_in.forget_tries(session, study, "a")
     knock(session, study, 5)
 
     with pytest.raises(TooManyTries):
@@ -180,7 +180,7 @@ def test_tries_at_once_never_exceed_the_limit(database: Database) -> None:
     def attempt(_number: int) -> bool:
         with database.writing() as session:
             try:
-                sign_in.knock(session, session.get_one(Study, study_id), "a", NOW)
+                sign_in.count_password_try(session, session.get_one(Study, study_id), "a", NOW)
             except TooManyTries:
                 return False
             session.commit()

@@ -81,7 +81,7 @@ def asked(
 ) -> int:
     """Return the position of a question that a participant asked and got an answer to."""
     position = own_questions.ask(session, participant, text, now, new_conversation=new_conversation)
-    WORK.keep(session, claimed(session, now), Answer(response), now + SECOND)
+    WORK.store(session, claimed(session, now), Answer(response), now + SECOND)
     return position
 
 

@@ -76,7 +76,7 @@ def test_a_new_conversation_forgets_the_earlier(session: Session, melati: Partic
     own_questions.ask(session, melati, "Yang lain?", NOW)
     call = claimed(session)
     assert call.message.earlier == (("Rumah di Cemara?", TWO_CARDS),)
-    WORK.keep(session, call, Answer("Tidak ada."), NOW)
+    WORK.store(session, call, Answer("Tidak ada."), NOW)
     own_questions.close(session, melati, 2, NOW)
     own_questions.ask(session, melati, "Ruko?", NOW, new_conversation=True)
     anew = claimed(session)
@@ -100,7 +100,7 @@ def test_whatever_a_chatbot_writes_can_be_kept_and_shown(
     properties = ({"title": response[:50], "url": "x\x00"}, "no object", None)
     answer = Answer(response, properties, metadata={"note": response[:50]})
 
-    WORK.keep(session, call, answer, NOW)
+    WORK.store(session, call, answer, NOW)
     session.flush()
     page = pages.rating_page(session, *place(melati), 1, QueryFilter())
     assert page.response
@@ -120,7 +120,7 @@ def test_questions_wait_their_turn(session: Session, study: Study) -> None:
     assert third is Idle.DONE
     last = own_questions.lines(session, people[2], NOW + MINUTE)[0]
     assert (last.state, last.before) == (State.WAITING, 2)
-    WORK.keep(session, first, Answer("Tidak ada."), NOW + MINUTE)
+    WORK.store(session, first, Answer("Tidak ada."), NOW + MINUTE)
     assert claimed(session, NOW + MINUTE).message.message == "Rumah 2?"
 
 
@@ -145,9 +145,9 @@ def test_failing_for_ever_ends_too(session: Session, study: Study) -> None:
     melati = taking_part(session, study)
     own_questions.ask(session, melati, "Rumah?", NOW)
     for _attempt in range(2):
-        WORK.keep(session, claimed(session), Failed("not_reached", "-"), NOW)
+        WORK.store(session, claimed(session), Failed("not_reached", "-"), NOW)
         own_questions.ask_again(session, melati, 1, NOW)
-    WORK.keep(session, claimed(session), Failed("not_reached", "-"), NOW)
+    WORK.store(session, claimed(session), Failed("not_reached", "-"), NOW)
 
     with pytest.raises(TriedTooOften):  # 3 calls for 1 question
         own_questions.ask_again(session, melati, 1, NOW)

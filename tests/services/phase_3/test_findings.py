@@ -163,7 +163,7 @@ def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, st
     events.rate(session, *place(participant), position, empty, click("empty"))
     own_questions.close(session, participant, position, NOW)
     failing = own_questions.ask(session, participant, "Gagal?", NOW)
-    WORK.keep(session, claimed(session), Failed("timeout", "too late"), NOW)
+    WORK.store(session, claimed(session), Failed("timeout", "too late"), NOW)
     own_questions.give_up(session, participant, failing, NOW)
     waiting = own_questions.ask(session, participant, "Menunggu?", NOW)
 
@@ -184,10 +184,10 @@ def test_failed_and_unreadable_answers_ask_for_no_rating(session: Session, study
     own_questions.ask(session, participant, "Ruko?", NOW)
     call = claimed(session)
     lost = Answer("Ini hasilnya.", metadata={"returned": 3})
-    WORK.keep(session, call, lost, NOW)
+    WORK.store(session, call, lost, NOW)
     own_questions.close(session, participant, 2, NOW)
     own_questions.ask(session, participant, "Gagal?", NOW)
-    WORK.keep(session, claimed(session), Failed("timeout", "too late"), NOW)
+    WORK.store(session, claimed(session), Failed("timeout", "too late"), NOW)
     own_questions.give_up(session, participant, 3, NOW)
 
     report = found(session, study)

@@ -16,8 +16,8 @@ from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.records import Blindness
 from relevansi.services.judging import events
-from relevansi.services.judging import verdicts as blindness
 from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging.verdicts import blindness
 from relevansi.services.rating import asked_again, pages, tasks, workloads
 from relevansi.services.rating.asked_again import OpenWork
 from relevansi.services.study import studies
@@ -41,7 +41,7 @@ def _first(session: Session, study: Study, rater: Rater) -> str:
 
 
 def given(session: Session, rater: Rater) -> Blindness:
-    return blindness.counts(session, Query.id > 0, [rater.id])
+    return blindness(session, Query.id > 0, [rater.id])
 
 
 def counts(found: Blindness) -> tuple[int, ...]:

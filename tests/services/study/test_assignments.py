@@ -12,20 +12,20 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.services.people import raters
 from relevansi.services.rating import tasks, workloads
 from relevansi.services.study import assignments, studies
-from relevansi.services.study.assignments import NotQuestions, Numbered, Why
+from relevansi.services.study.assignments import NotQuestions, NumberedSet, Why
 from relevansi.services.study.progress import question_progress
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import card, query
 
 ONE = (
-    Numbered(
+    NumberedSet(
         "A",
         {number: 100 + number for number in range(1, 31)},
         {number: "location" if number < 11 else "context_followup" for number in range(1, 31)},
     ),
 )
-TWO = (*ONE, Numbered("B", {1: 201, 2: 202}, {1: "location", 2: "price"}))
+TWO = (*ONE, NumberedSet("B", {1: 201, 2: 202}, {1: "location", 2: "price"}))
 
 
 def numbers(text: str) -> list[int]:

@@ -29,7 +29,7 @@ from relevansi.services.workers.jobs import (
     NotMade,
     UnknownJob,
 )
-from relevansi.services.workers.loop import ALIVE, ASKING, WorkLoop
+from relevansi.services.workers.loop import ASKING, LEASE_TIME, WorkLoop
 from tests.conftest import NOW
 from tests.stored_studies import open_study
 
@@ -166,7 +166,7 @@ def test_what_a_dead_server_left_is_remade(database: Database, attempts: int, st
     work_id = leave_behind(database, attempts, NOW)
     with database.reading() as session:
         assert jobs.is_any_open(session)
-    work(database, NOW + ALIVE)
+    work(database, NOW + LEASE_TIME)
 
     assert progress(database, work_id).state == state
 

@@ -17,9 +17,9 @@ from relevansi.db.engine import Database
 from relevansi.db.tables.base import Moment
 from relevansi.services.workers import loop
 from relevansi.services.workers.loop import (
-    ALIVE,
     ASKING,
     HEARTBEAT,
+    LEASE_TIME,
     Idle,
     Lease,
     OutsideWork,
@@ -71,7 +71,7 @@ class PieceWork(OutsideWork[PieceCall, str]):
     def ask(self, call: PieceCall) -> str:
         return self.answer(call)
 
-    def keep(self, session: Session, call: PieceCall, outcome: str, now: datetime) -> None:
+    def store(self, session: Session, call: PieceCall, outcome: str, now: datetime) -> None:
         piece = loop.lock_row(session, Piece, call.lease)
         if piece is not None:
             assert outcome != "unfit"
@@ -216,7 +216,7 @@ def test_a_piece_on_its_way_is_renewed_at_every_heartbeat_and_one_may_fail(
     def answer(_call: PieceCall) -> str:
         assert renewed.wait(WAIT)
         with database.reading() as session:
-            assert session.get_one(Piece, 1).alive_until == NOW + HEARTBEAT + ALIVE
+            assert session.get_one(Piece, 1).alive_until == NOW + HEARTBEAT + LEASE_TIME
         working.close()
         return "answer"
 
@@ -273,18 +273,18 @@ def test_who_asks_meanwhile_gets_nothing(database: Database) -> None:
 def test_a_dead_holder_s_lease_is_taken_over(database: Database) -> None:
     first = taken(database)
     assert first is not None
-    assert taken(database, NOW + ALIVE - SECOND) is None
-    second = taken(database, NOW + ALIVE)
+    assert taken(database, NOW + LEASE_TIME - SECOND) is None
+    second = taken(database, NOW + LEASE_TIME)
     assert second == Lease(Piece, (1,), 2)
 
     with database.writing() as session:
-        loop.renew(session, [first], NOW + 9 * ALIVE)
+        loop.renew(session, [first], NOW + 9 * LEASE_TIME)
         assert loop.lock_row(session, Piece, first) is None
         held = loop.lock_row(session, Piece, second)
         assert held is not None
-        assert held.alive_until == NOW + 2 * ALIVE
-        assert loop.is_lost(held, NOW + 2 * ALIVE)
-        assert not loop.is_lost(held, NOW + 2 * ALIVE - SECOND)
+        assert held.alive_until == NOW + 2 * LEASE_TIME
+        assert loop.is_lost(held, NOW + 2 * LEASE_TIME)
+        assert not loop.is_lost(held, NOW + 2 * LEASE_TIME - SECOND)
 
 
 def test_what_was_given_back_since_is_not_taken(database: Database) -> None:

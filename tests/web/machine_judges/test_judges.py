@@ -15,7 +15,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.records import Scale
 from relevansi.services.machine_judges import calls
 from relevansi.services.machine_judges.calls import Terms
-from relevansi.services.workers.loop import ALIVE
+from relevansi.services.workers.loop import LEASE_TIME
 from relevansi.web.frame import access
 from relevansi.web.frame.workers import Workers, workers
 from tests.chatbot import bots
@@ -197,7 +197,7 @@ def test_a_session_that_nobody_works_on_is_told_so_and_can_go_on(
 ) -> None:
     address = make(client)
     with web_database.writing() as session:
-        long_ago = access.now() - ALIVE - timedelta(minutes=1)
+        long_ago = access.now() - LEASE_TIME - timedelta(minutes=1)
         at = app.config["JUDGE"]
         calls.start(session, judge_of(session), at, Terms(), long_ago)
         session.commit()

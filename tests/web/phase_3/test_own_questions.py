@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from relevansi.db.engine import Database
 from relevansi.db.tables.phase_3 import OwnQuestion
-from relevansi.services.workers.loop import ALIVE
+from relevansi.services.workers.loop import LEASE_TIME
 from relevansi.web.frame.access import now
 from relevansi.web.frame.workers import Workers, workers
 from tests.chatbot import bots
@@ -229,7 +229,7 @@ def test_a_restart_in_mid_question_leaves_it_interrupted_and_to_be_asked_again(
         client = taking_part(app, opened(web_database, bot.address))
         address = client.post("/ask/", data={"question": "Rumah?"}).headers["Location"]
         assert bot.waiting.wait(WAIT)
-        old, later = workers(app), now() + ALIVE * 2
+        old, later = workers(app), now() + LEASE_TIME * 2
         app.extensions["workers"] = Workers(app)  # the next process knows nothing of that call
         workers(app).serve()
         monkeypatch.setattr("relevansi.web.frame.access.now", lambda: later)

@@ -8,7 +8,7 @@ from relevansi.db.engine import Database
 from relevansi.db.tables.runs import LongWork
 from relevansi.services.proof_packs import packs
 from relevansi.services.workers import jobs
-from relevansi.services.workers.loop import ALIVE
+from relevansi.services.workers.loop import LEASE_TIME
 from relevansi.web.frame.access import now
 from relevansi.web.frame.workers import workers
 from tests.page import Page
@@ -88,7 +88,7 @@ def test_a_job_shows_how_far_it_is_and_can_be_cancelled(
     with web_database.writing() as session:
         row = session.get_one(LongWork, page.rpartition("/")[2])
         row.state, row.attempt, row.steps_done, row.steps = "asking", 1, 3, 10
-        row.alive_until = now() + ALIVE
+        row.alive_until = now() + LEASE_TIME
         session.commit()
     assert Page(client.get(page, headers=PART)).has("progress[value='3'][max='10']")
 

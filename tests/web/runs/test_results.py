@@ -26,7 +26,7 @@ from relevansi.importers.results.formats import examples
 from relevansi.services.runs import stored_runs, waiting_files
 from relevansi.services.workers import jobs, kinds
 from relevansi.services.workers.jobs import JobCall, JobWork
-from relevansi.services.workers.loop import ALIVE
+from relevansi.services.workers.loop import LEASE_TIME
 from relevansi.web.frame import access
 from relevansi.web.frame.workers import workers
 from tests.page import Page
@@ -310,7 +310,7 @@ with database.writing() as session:
     session.commit()
 outcome = work.ask(call)
 with database.writing() as session:
-    work.keep(session, call, outcome, now)
+    work.store(session, call, outcome, now)
 """
 
 
@@ -336,12 +336,12 @@ def test_a_server_that_is_killed_while_storing_leaves_nothing_and_the_next_one_s
 
     work = JobWork(web_database, kinds.JOB_KINDS)
     with web_database.writing() as session:
-        call = work.claim(session, now + 2 * ALIVE)
+        call = work.claim(session, now + 2 * LEASE_TIME)
         assert isinstance(call, JobCall)
         session.commit()
     outcome = work.ask(call)
     with web_database.writing() as session:
-        work.keep(session, call, outcome, now + 2 * ALIVE)
+        work.store(session, call, outcome, now + 2 * LEASE_TIME)
         session.commit()
     assert [count(web_database, row) for row in rows] == [2, 1, 0]
 

@@ -26,7 +26,7 @@ from relevansi.services.machine_judges.calls import MOST_AT_ONCE, JudgeWork, Ses
 from relevansi.services.machine_judges.judges import BesidePeople
 from relevansi.services.people import raters
 from relevansi.services.study import studies
-from relevansi.services.workers.loop import GLANCE, WorkLoop
+from relevansi.services.workers.loop import POLL_SECONDS, WorkLoop
 
 PRICE = options.FiniteRange(min=0)
 LEAST = click.IntRange(min=1)
@@ -227,7 +227,7 @@ def _work(opened: Database, name: str, work: JudgeWork, at_once: int, cards: int
     with output.bar(cards) as bar:
         try:
             loop.wake(work, at_once, most=at_once)
-            while not loop.is_idle(GLANCE):
+            while not loop.is_idle(POLL_SECONDS):
                 bar.at(loop.n_stored)
             bar.at(loop.n_stored)
         except KeyboardInterrupt:
@@ -235,7 +235,7 @@ def _work(opened: Database, name: str, work: JudgeWork, at_once: int, cards: int
             with opened.writing() as session:
                 calls.stop(session, _judge(session, name), options.now())
                 session.commit()
-            while not loop.is_idle(GLANCE):
+            while not loop.is_idle(POLL_SECONDS):
                 pass
     if loop.failure is not None:
         raise loop.failure

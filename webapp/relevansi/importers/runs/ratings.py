@@ -23,7 +23,7 @@ FORMAT = "relevansi offline ratings"
 """The file's name for its format, written by the page without a server; it is recognised by it."""
 
 VERSION = 1
-MOST_NOTES = 10_000
+LONGEST_NOTES = 10_000
 MOST_REASON = 250
 OF_CARDS = frozenset({"relevance", "reason"})
 """The fields of changes that are about a card, not about its whole answer."""
@@ -151,7 +151,7 @@ def _change(entry: _Change) -> RatingChange | None:
             text = None
         case "quality", int() if 0 <= value <= 5:
             text = str(value)
-        case "notes", None | str() if len(value or "") <= MOST_NOTES:
+        case "notes", None | str() if len(value or "") <= LONGEST_NOTES:
             text = (value or "").replace("\r\n", "\n") or None
         case "empty_outcome", None | "correct_empty" | "false_negative":
             text = EmptyOutcome(value) if value else None

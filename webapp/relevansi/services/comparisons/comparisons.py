@@ -77,7 +77,7 @@ def report(
         phase=phase_of(chosen),
         comparison=comparison,
         stability=stable,
-        raters=judged.shares(rule),
+        raters=judged.verdicts_by_rater(rule),
         judged_until=judged.until(rule),
         blindness=reports.blindness(session, study, Query.run_id.in_(run_ids), rule),
         cannot_tell=study.cannot_tell,

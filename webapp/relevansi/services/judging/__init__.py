@@ -1,1 +1,1 @@
-"""Verdicts and the things they judge: use cases."""
+"""Verdicts and the items they judge: use cases."""

@@ -1,4 +1,4 @@
-"""How far a study and a rater's clicks have come, to read again only what changed since."""
+"""What changed of a study and in a rater's clicks, so that caches read only that again."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from relevansi.db.tables.study import Question, Study
 
 
 class Changes(NamedTuple):
-    """The changes since an earlier time.
+    """The state now, and the changes since an earlier one.
 
-    The number of ``event`` alone could be another one's, after a rollback. ``touched`` are the
-    questions, with categories, that the rater changed; ``None`` where more changed, or at first.
+    ``event`` is the rater's last one by number, id and time: a number alone may name another event
+    after a rollback. ``touched`` are the questions that the rater changed, with their categories;
+    ``None`` where everything is to be read again.
     """
 
     revision: str
@@ -32,17 +33,18 @@ class Changes(NamedTuple):
 
 
 def revise(session: Session, study_id: int) -> None:
-    """Give a study another revision: nothing that was kept of it is to be used again.
+    """Give a study another revision: nothing that was cached of it is to be used again.
 
     To be called wherever something changes that raters are asked or that pages sum up, except by
-    an event. The revision is drawn, since a number could come again after a rollback.
+    an event (docs/decisions/0026).
     """
-    anew = update(Study).where(Study.id == study_id).values(revision=secrets.token_hex(16))
-    session.execute(anew, execution_options={"synchronize_session": False})
+    # Drawn by chance, since a number that is counted up could come again after a rollback.
+    revision = update(Study).where(Study.id == study_id).values(revision=secrets.token_hex(16))
+    session.execute(revision, execution_options={"synchronize_session": False})
 
 
 def state(session: Session, study: Study) -> str:
-    """Return a name of all that a report on the study's runs is made from, as it is now."""
+    """Return a text that differs once anything differs of what reports on the study are made of."""
     rater_ids = select(Rater.id).where(Rater.study_id == study.id)
     newest = select(Event.event_id).where(Event.rater_id.in_(rater_ids)).order_by(Event.id.desc())
     revision = select(Study.revision).where(Study.id == study.id)
@@ -56,7 +58,7 @@ def since(session: Session, rater: Rater, before: Changes | None) -> Changes:
     """Return the changes since `before`, of the same rater; one statement, at first two."""
     connection = tables(session)
     if before is None or before.event is None:
-        # Found by the rater: the statement below looks for newer events of any rater.
+        # By the rater's index: the statement below goes through all newer events by number.
         last = connection.scalar(select(func.max(Event.id)).where(Event.rater_id == rater.id))
     else:
         last = before.event[0]
@@ -72,8 +74,8 @@ def since(session: Session, rater: Rater, before: Changes | None) -> Changes:
 
 @cache
 def _changes() -> Select[*tuple[Any, ...]]:
-    # Events are looked for by number: a rater has ten thousand, a few of them new.
-    # Adding 0 to the rater keeps databases from using the rater's index.
+    # Events are read from a number on: a rater has ten thousand, a few of them new.
+    # Adding 0 to the rater's id keeps databases from using its index instead.
     is_newer = and_(Event.id >= bindparam("id"), Event.rater_id + 0 == Rater.id)
     question_id = func.coalesce(JudgedItem.question_id, Query.question_id)
     return (

@@ -1,6 +1,7 @@
 """A rater's clicks: stored once as events and put in order; the one in force decides the row.
 
-Order is by device sequence, then by the earlier of client time and server receipt. An event can be
+Clicks only add events: a correction is one more, an undo names the event that it takes back. Order
+is by device sequence, then by the earlier of client time and server receipt. An event can be
 no later than a later event of its own device, so a clock that runs ahead for a while cannot shadow
 the clicks of another device.
 """
@@ -11,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple, Self, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
@@ -66,26 +68,29 @@ PlacedT = TypeVar("PlacedT", bound=Any)
 
 
 def made_at(event: Any) -> datetime:
+    """Return when an event was made: by its device's clock, but never later than it arrived."""
     at: datetime = min(event.client_time or event.received_at, event.received_at)
     return at
 
 
 def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
     """Return the events from first to last, for any order of `events`."""
+    by_device = sorted(events, key=lambda e: (e.device, e.sequence, made_at(e)), reverse=True)
     placed: list[tuple[datetime, str, int, PlacedT]] = []
-    events = sorted(events, key=lambda e: (e.device, e.sequence, made_at(e)), reverse=True)
-    for event in events:
-        bound = made_at(event)
+    # From each device's last event back: none is later than the one after it.
+    for event in by_device:
+        moment = made_at(event)
         if placed and placed[-1][1] == event.device:
-            bound = min(bound, placed[-1][0])
-        placed.append((bound, event.device, event.sequence, event))
+            moment = min(moment, placed[-1][0])
+        placed.append((moment, event.device, event.sequence, event))
     placed.reverse()
-    return [entry[3] for entry in sorted(placed, key=lambda entry: entry[:3])]
+    return [event for *_, event in sorted(placed, key=itemgetter(0, 1, 2))]
 
 
 def current_event(events: Iterable[PlacedT]) -> PlacedT | None:
     """Return the event in force: the last one in order, ``None`` if there is none."""
-    return next(reversed(in_order(events)), None)
+    ordered = in_order(events)
+    return ordered[-1] if ordered else None
 
 
 QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
@@ -95,7 +100,7 @@ REASON = "reason"
 EVIDENCE = "evidence"
 """The field of what a rater looked up and found to fit; its verdict is an event of its own."""
 BESIDE_VERDICT = frozenset((REASON, EVIDENCE))
-"""The fields whose values are kept in the row of a verdict."""
+"""The fields whose values are columns in the row of a verdict."""
 REPEAT_FIELDS = {
     "verdict": "repeat",
     "quality": "repeat quality",
@@ -109,7 +114,7 @@ BULK_REFRESH_FROM = 50
 
 
 OUTCOME_OF_PIN = ":outcome"
-"""Behind the event id of a pin: the event of the outcome that the pin brought."""
+"""The end of the event id of an outcome that a pin brought: the rest is the pin's id."""
 
 
 class EventIdTaken(Conflict):
@@ -135,9 +140,9 @@ _Placed = Row[Any] | NewEvent
 
 
 class Target(NamedTuple):
-    """The value that one event changes: a verdict on a thing, quality or notes of a query.
+    """The value that one event changes: a verdict on an item, quality or notes of a query.
 
-    ``query_key`` or ``task_id`` of a verdict name the place of the click.
+    Beside an item, ``query_key`` and ``task_id`` say only on which page the click was.
     """
 
     field: str
@@ -157,10 +162,10 @@ class Target(NamedTuple):
         query_key: int | None = None,
         task_id: str | None = None,
         *,
-        again: bool,
+        in_repeat: bool,
     ) -> Self:
-        """Return a target of a task, which a hidden repeat has apart: `again`."""
-        return cls(REPEAT_FIELDS[field] if again else field, item_id, query_key, task_id)
+        """Return a target of a task; a hidden repeat has targets of its own."""
+        return cls(REPEAT_FIELDS[field] if in_repeat else field, item_id, query_key, task_id)
 
     @property
     def is_repeat(self) -> bool:
@@ -168,6 +173,7 @@ class Target(NamedTuple):
 
     @property
     def conflict_key(self) -> Self:
+        """The target without its page: events on equal ones decide the same value."""
         task_id = self.task_id if self.is_repeat else None
         query_key = self.query_key if self.item_id is None else None
         return self._replace(task_id=task_id, query_key=query_key)
@@ -214,7 +220,7 @@ def record(
         raise EventIdTaken(click.event_id)
     events: list[_Placed] = [*history, event]
     last = in_order(events)[-1]
-    _settle(connection, rater, {target: last})
+    _write_current(connection, rater, {target: last})
     return last.new
 
 
@@ -248,7 +254,7 @@ def record_all(
         lasts = {
             target.conflict_key: in_order(histories[target.conflict_key])[-1] for target, _ in rows
         }
-        _settle(connection, rater, lasts)
+        _write_current(connection, rater, lasts)
 
 
 def count(session: Session) -> int:
@@ -273,14 +279,14 @@ def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
             session.execute(change.filter_by(**key))
         last = current_event(_history(connection, rater, target))
         if last is not None:
-            _settle(connection, rater, {target: last})
+            _write_current(connection, rater, {target: last})
     refresh(session, rater, targets)
 
 
 def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> dict[int, QuerySummary]:
     """Rewrite the rater's summaries of every query that shows a target or is one.
 
-    Returns those of few targets, by query.
+    Returns them by query, or nothing from ``BULK_REFRESH_FROM`` targets on.
     """
     moves = [t for t in targets if not (t.is_repeat or t.field in BESIDE_VERDICT)]
     touched = dict.fromkeys((t.conflict_key.item_id, t.conflict_key.query_key) for t in moves)
@@ -295,7 +301,7 @@ def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> dict[i
 
 
 def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> Event | None:
-    """Return the rater's latest event that changed something and was not undone."""
+    """Return the rater's latest event within `where` that changed a value and was not undone."""
     undone = select(Event.undoes_id).where(Event.rater_id == rater.id, Event.undoes_id.is_not(None))
     return session.scalar(
         select(Event)
@@ -325,13 +331,18 @@ _TARGET = (Event.field, Event.judged_item_id, Event.query_key, Event.task_id)
 
 
 def _history(connection: Connection, rater: Rater, target: Target) -> Sequence[Row[Any]]:
-    about = target.conflict_key
-    shape = tuple(value is not None for value in about[1:])
-    return connection.execute(_history_of(*shape), {"rater_id": rater.id, **about._asdict()}).all()
+    """Return the events that decide the value of a target, in any order."""
+    key = target.conflict_key
+    statement = _history_of(
+        on_item=key.item_id is not None,
+        on_query=key.query_key is not None,
+        in_task=key.task_id is not None,
+    )
+    return connection.execute(statement, {"rater_id": rater.id, **key._asdict()}).all()
 
 
 @cache
-def _history_of(on_item: bool, on_query: bool, in_task: bool) -> Select[*tuple[Any, ...]]:
+def _history_of(*, on_item: bool, on_query: bool, in_task: bool) -> Select[*tuple[Any, ...]]:
     statement = select(*_SETTLED).where(
         Event.rater_id == bindparam("rater_id"), Event.field == bindparam("field")
     )
@@ -344,6 +355,7 @@ def _history_of(on_item: bool, on_query: bool, in_task: bool) -> Select[*tuple[A
 
 
 def _new_event(history: Sequence[_Placed], new: str | None, click: Click) -> NewEvent | None:
+    """Return the event of a click, ``None`` where it is stored; raises ``EventIdTaken``."""
     value = None if new is None else str(new)
     for event in history:
         if event.event_id == click.event_id:
@@ -376,7 +388,8 @@ def place(click: Click, history: Sequence[Any]) -> tuple[str, int]:
     return "", max(sequences, default=0) + 1
 
 
-def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Placed]) -> None:
+def _write_current(connection: Connection, rater: Rater, lasts: Mapping[Target, _Placed]) -> None:
+    """Write the values of the events in force to the rater's rows, in few statements."""
     written: defaultdict[tuple[type[Base], tuple[str, ...]], list[dict[str, object]]]
     written = defaultdict(list)
     for target, last in lasts.items():
@@ -387,7 +400,7 @@ def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Placed
         values["changed_at"] = last.received_at
         written[model, tuple(values)].append(key | values)
     for (model, columns), rows in written.items():
-        # A judgment's time is that of its verdict, by which earlier versions are told apart.
+        # The time of a judgment is that of its verdict, which earlier_verdicts goes by.
         unchanged = () if "verdict" in columns or model is not Judgment else ("changed_at",)
         upserted = upsert(model, connection.dialect.name, columns, unchanged)
         connection.execute(upserted, rows)
@@ -396,12 +409,12 @@ def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Placed
 def _row(
     rater: Rater, target: Target, new: str | None
 ) -> tuple[type[Base], dict[str, object], dict[str, object]] | None:
-    """Return the table, the key and the columns of the row in which `new` is kept.
+    """Return the table, the key and the columns of the row that holds `new`.
 
-    ``None`` for the reason in a hidden repeat, which only its events keep.
+    ``None`` for the reason in a hidden repeat, which only its events have.
     """
-    field, again = target.field, target.is_repeat
-    key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}
+    field, in_repeat = target.field, target.is_repeat
+    key: dict[str, object] = {"task_id": target.task_id} if in_repeat else {"rater_id": rater.id}
     if field in QUESTIONNAIRE:
         score = int(new) if new and field in USABILITY_ITEMS else None
         text = new or "" if field in COMMENTS else ""
@@ -409,17 +422,18 @@ def _row(
     if field == REPEAT_FIELDS[REASON]:
         return None
     if target.item_id is not None:
-        table: type[Base] = Repeat if again else Judgment
+        table: type[Base] = Repeat if in_repeat else Judgment
         beside = {REASON: ("reason", new), EVIDENCE: ("is_evidence", new == "1")}
         column, value = beside.get(field, ("verdict", new))
         return table, key | {"judged_item_id": target.item_id}, {column: value}
-    table, key["query_key"] = RepeatRating if again else QueryRating, target.query_key
+    table, key["query_key"] = RepeatRating if in_repeat else QueryRating, target.query_key
     if field in {"notes", REPEAT_FIELDS["notes"]}:
         return table, key, {"notes": new or ""}
     return table, key, {"quality": None if new is None else int(new)}
 
 
-MOST_NOTES = 10_000
+LONGEST_NOTES = 10_000
+"""Characters of the notes on an answer."""
 
 
 class UnknownQuery(Missing):
@@ -467,19 +481,19 @@ class Answer(NamedTuple):
     query_key: int | None
     emptiness_id: int | None
     task_id: str | None = None
-    again: bool = False
+    in_repeat: bool = False
 
     def target(self, field: str) -> Target:
         on_item = field == "verdict"
         item_id = self.emptiness_id if on_item else None
         query_key = None if on_item and self.task_id else self.query_key
-        return Target.in_task(field, item_id, query_key, self.task_id, again=self.again)
+        return Target.in_task(field, item_id, query_key, self.task_id, in_repeat=self.in_repeat)
 
 
 def judge_target(
     session: Session, rater: Rater, target: Target, verdict: str | None, click: Click, scale: Any
 ) -> tuple[str | None, dict[int, QuerySummary]]:
-    """Record a verdict on an item; return the verdict in force, and the summaries it moved.
+    """Return the verdict in force after this one is recorded, and the summaries that it moved.
 
     Raises ``NotToJudge`` for a verdict that is not of the `scale`.
     """
@@ -508,14 +522,14 @@ def rate_answer(
     for field, value in values.items():
         record(session, rater, answer.target(field), value, click)
     if not isinstance(rating.notes, UnsetType):
-        target, text = answer.target("notes"), rating.notes[:MOST_NOTES]
+        target, text = answer.target("notes"), rating.notes[:LONGEST_NOTES]
         if rating.notes_base is not None:
-            text, click = _beside(session, rater, target, rating.notes_base, text, click)
+            text, click = _merged_notes(session, rater, target, rating.notes_base, text, click)
         record(session, rater, target, text or None, click)
     refresh(session, rater, [answer.target(field) for field in values])
 
 
-def _beside(
+def _merged_notes(
     session: Session, rater: Rater, target: Target, base: str, text: str, click: Click
 ) -> tuple[str, Click]:
     """Return notes with what was written elsewhere since `base`, and the click that stores both.
@@ -523,17 +537,18 @@ def _beside(
     Raises ``NotesTooLong``.
     """
     history = _history(tables(session), rater, target)
-    again = next((event for event in history if event.event_id == click.event_id), None)
-    if again is not None:  # sent twice: what it became then
-        stored = again.new or ""
-        return (stored if text in stored else text), click
+    for event in history:
+        if event.event_id == click.event_id:  # sent twice: the text that it became the first time
+            stored = event.new or ""
+            return (stored if text in stored else text), click
     last = current_event(history)
     if last is None:
         return text, click
     both = merge_notes(last.new or "", base, text)
-    if len(both) > MOST_NOTES:
+    if len(both) > LONGEST_NOTES:
         raise NotesTooLong
-    if both != text or made_at(click) < made_at(last):  # later than what it knows, by any clock
+    # The merged text is later than the one it was merged with, whatever the device's clock says.
+    if both != text or made_at(click) < made_at(last):
         click = click._replace(client_time=None)
     return both, click
 
@@ -566,9 +581,10 @@ def _lines(text: str) -> str:
 def undo_last(
     session: Session, rater: Rater, click: Click, where: ColumnElement[bool]
 ) -> Event | None:
-    """Take back the rater's latest change within `where` by a new event; return what was undone.
+    """Take back the rater's latest change within `where` by a new event; return that change.
 
-    Each further undo goes one change further back; the same undo twice changes nothing.
+    Each further undo goes one change further back; the same undo twice changes nothing and returns
+    the undo.
     """
     lock(session, rater)
     repeated = stored_undo(session, rater, click)
@@ -606,6 +622,7 @@ def _pin_of(session: Session, rater: Rater, last: Event) -> Sequence[Event]:
 
 
 def outcome_click(click: Click) -> Click:
+    """Return the click of the outcome that a pin brings: its id is of a verdict already."""
     return click._replace(event_id=click.event_id + OUTCOME_OF_PIN)
 
 
@@ -687,7 +704,7 @@ def judge(
     relevance: str | None,
     click: Click,
 ) -> JudgedResult:
-    """Record a verdict on the card at `rank` of a run's answer, and return what stands then."""
+    """Record a verdict on the card at `rank` of a run's answer, and return what it came to."""
     result = _result_at_rank(session, rater, run_id, query_id, rank)
     target = Target("verdict", result.judged_item_id, result.query_key)
     in_force, summaries = judge_target(session, rater, target, relevance, click, result.scale)
@@ -716,7 +733,7 @@ def give_reason(
 def give_reason_of_item(
     session: Session, rater: Rater, item_id: int, reason: str | None, click: Click
 ) -> None:
-    """Record why an item, which ``judge_item`` judged, is not relevant; raises as above."""
+    """Record why an item, which ``judge_item`` judged, is not relevant; see ``give_reason``."""
     checked = reasons.checked(reason, rater.study.kind, rater.study.reasons)
     record(session, rater, Target(REASON, item_id), checked, click)
 
@@ -790,6 +807,7 @@ def judge_open(
 def rate(
     session: Session, rater: Rater, run_id: str, query_id: int, rating: AnswerRating, click: Click
 ) -> None:
+    """Record quality, notes and empty outcome of a run's answer; raises ``UnknownQuery``."""
     query = lock_query(session, rater, run_id, query_id)
     emptiness = query.emptiness_id if query.state == QueryState.EMPTY else None
     rate_answer(session, rater, Answer(query.id, emptiness), rating, click)
@@ -802,6 +820,7 @@ def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | Non
 
 
 def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:
+    """Return a query once no other click of the rater is stored; raises ``UnknownQuery``."""
     lock(session, rater)
     query = session.scalar(
         select(Query)

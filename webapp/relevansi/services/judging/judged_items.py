@@ -23,11 +23,10 @@ _KEY = JudgedItem.question_id, JudgedItem.run_id, StoredItem.identity, JudgedIte
 
 
 class PooledItem(Struct, gc=False):
-    """A judged item of a pool: ``id`` is 0 until it is stored, ``card`` the fullest version.
+    """A judged item of a pool: ``id`` is 0 until it is stored, ``card`` the fullest one seen.
 
-    ``text`` is its card in JSON, once it is stored here.
-
-    ``identity`` and ``card`` are ``None`` for a question's emptiness.
+    ``content`` numbers the versions of one item, from 1. ``identity`` and ``card`` are ``None`` for
+    a question's emptiness. ``text`` is the card in JSON, once it is stored here.
     """
 
     question_id: int
@@ -43,7 +42,7 @@ class PooledItem(Struct, gc=False):
         return self.question_id, self.run_id, self.identity, self.content
 
     def joins(self, card: Item) -> bool:
-        """Whether a verdict on it holds for `card`, which then fills its gaps."""
+        """Whether a verdict on it holds for `card`, which then fills its gaps (decision 0001)."""
         assert self.card is not None
         if self.card.differences(card):
             return False
@@ -64,7 +63,7 @@ class Pool:
         self._session = session
         self._same_documents = same_documents
         self.changed: set[str] = set()
-        self._versions: dict[tuple[int, str | None, str | None], list[PooledItem]]
+        self._versions: defaultdict[tuple[int, str | None, str | None], list[PooledItem]]
         self._versions = defaultdict(list)
         self._stored: dict[int, tuple[PooledItem, Item | None]] = {}
         self._new: dict[_Key, PooledItem] = {}
@@ -86,7 +85,7 @@ class Pool:
         """Return the judged item of a card, or of an empty list: a new one where none fits.
 
         `run_id` is that of the answer where it depends on its conversation; `identity` is stated
-        of a card that does not say by what it is known.
+        for a card that has none of its own.
         """
         scope = question_id, run_id, identity or (card.identity if card else None)
         versions = self._versions[scope]
@@ -98,10 +97,11 @@ class Pool:
         return item
 
     def fill(self, question_id: int, card: Item) -> None:
-        """Let the judged item of a card, if there is one, be as full as the card is."""
+        """Fill the gaps of a card's judged item, if it has one, from the card."""
         self._fitting(self._versions[question_id, None, card.identity], card)
 
     def _fitting(self, versions: Sequence[PooledItem], card: Item | None) -> PooledItem | None:
+        """Return the version whose verdicts hold for `card`; ``None`` where a new one is needed."""
         for item in versions:
             if card is None or item.joins(card):
                 return item
@@ -118,13 +118,13 @@ class Pool:
         last.card = last.card.renewed(card)
         return last
 
-    def place_again(self, thing_id: int, card: Item) -> PooledItem:
+    def place_again(self, item_id: int, card: Item) -> PooledItem:
         """Return the judged item of a result whose card has more fields now."""
-        item, _ = self._stored[thing_id]
+        item, _ = self._stored[item_id]
         return item if item.joins(card) else self.place(item.question_id, item.run_id, card)
 
     def store(self) -> None:
-        """Store the new things, which get their ids, and those that became fuller."""
+        """Store the new items, which get their ids, and the cards that became fuller."""
         connection = tables(self._session)
         if self._new:
             new = self._new.values()
@@ -147,9 +147,10 @@ class Pool:
         if fuller:
             rewrite = update(JudgedItem).where(JudgedItem.id == bindparam("of"))
             connection.execute(rewrite.values(card=bindparam("fuller")), fuller)
-            for row_object in self._session:
-                if isinstance(row_object, JudgedItem):
-                    self._session.expire(row_object, ["card"])
+            # The connection wrote them, so objects that the session holds are out of date.
+            for held in self._session:
+                if isinstance(held, JudgedItem):
+                    self._session.expire(held, ["card"])
 
 
 _COLUMNS = "id, question_id, item_id, content, run_id, card"
@@ -158,6 +159,7 @@ _VALUES_OF = attrgetter("id", "question_id", "identity", "content", "run_id", "t
 
 
 def identity_of(result: Result) -> str:
+    """Return what names the item of a result in files: the same in every run."""
     item = result.judged_item.item
     assert item is not None  # only an emptiness has none, and nothing shows one
     return item.identity

@@ -41,7 +41,10 @@ def judged_runs(
 
 
 class RunsUnderRules:
-    """The compared runs under any rule, made from one reading of the database."""
+    """The compared runs under any rule, made from one reading of the database.
+
+    ``unasked`` are the positions of the questions that the study puts to nobody.
+    """
 
     def __init__(
         self,
@@ -62,9 +65,11 @@ class RunsUnderRules:
         ids = [rater.id for rater in self._everybody]
         pooled = bool(ranking)
         self._by_rater = verdicts.by_rater(session, self._scope, ids, pooled=pooled)
-        self._settled = verdicts.settled(session, self._scope, pooled=pooled)
+        self._adjudications = verdicts.adjudications(session, self._scope, pooled=pooled)
         everything = verdicts.asked_queries(session, self._scope, pooled=pooled)
-        self._items = {item for query in everything for item in (*query.item_ids, query.emptiness)}
+        self._items: set[int | None] = set()
+        for query in everything:
+            self._items |= {*query.item_ids, query.emptiness}
         statement = select(Query.id, Question).join_from(Query, Question).where(self._scope)
         self._questions = dict(session.execute(statement).all())
         left_out, questions = unasked(session, study.id), self._questions
@@ -72,10 +77,12 @@ class RunsUnderRules:
         self._conversations = conversations(
             {question.position: question.context_dependent for question in questions.values()}
         )
-        self._made: dict[tuple[object, ...], ComparedQuery] = {}
+        # Most queries are judged alike under several rules.
+        self._cache: dict[tuple[object, ...], ComparedQuery] = {}
         self.unasked = sorted({q.position for q in questions.values() if q.id in left_out})
 
     def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
+        """Return the runs under one rule, in the order in which they are compared."""
         if rule.rater is not None:
             return self._compared(self._of(rule.rater))
         return self._merged(self._everybody, adjudicated=rule.name == ADJUDICATED)
@@ -99,12 +106,13 @@ class RunsUnderRules:
         rules = [reports.of_rater(rater) for rater in judging]
         if len(judging) >= FEWEST:
             rules.append(Rule(MAJORITY))
-        if self._settled:
+        if self._adjudications:
             rules.append(Rule(ADJUDICATED))
         others = {each.name: self.under(each) for each in rules if each.name != rule.name}
         return {name: judged for name, judged in others.items() if all(map(_is_judged, judged))}
 
-    def shares(self, rule: Rule) -> tuple[tuple[str, int], ...]:
+    def verdicts_by_rater(self, rule: Rule) -> tuple[tuple[str, int], ...]:
+        """Return the raters whose verdicts `rule` uses, each with the number of them."""
         raters = [rule.rater] if rule.rater is not None else self._judging()
         counts = [sum(item in self._items for item in self._of(r).by_item) for r in raters]
         names = [labels.owner(r.name) if r.is_owner else studies.rater_name(r) for r in raters]
@@ -130,8 +138,10 @@ class RunsUnderRules:
 
     def _merged(self, raters: Iterable[Rater], *, adjudicated: bool) -> tuple[ComparedRun, ...]:
         by_name = [(rater.name, self._by_rater[rater.id]) for rater in raters]
-        merged = verdicts.most(by_name, self._merging)
-        return self._compared(verdicts.overruled(merged, self._settled) if adjudicated else merged)
+        merged = verdicts.merged(by_name, self._merging)
+        if adjudicated:
+            merged = verdicts.overruled(merged, self._adjudications)
+        return self._compared(merged)
 
     def _compared(self, judged: Verdicts) -> tuple[ComparedRun, ...]:
         queries: dict[str, list[ComparedQuery]] = {run.id: [] for run in self._runs}
@@ -139,7 +149,8 @@ class RunsUnderRules:
             queries[query.run_id].append(self._query(query, judged))
         return tuple(
             ComparedRun(
-                *(run.id, self._names[run.id], run.search_method, run.llm), tuple(queries[run.id])
+                *(run.id, self._names[run.id], run.search_method, run.llm),
+                tuple(queries[run.id]),
             )
             for run in self._runs
         )
@@ -147,8 +158,8 @@ class RunsUnderRules:
     def _query(self, query: AskedQuery, judged: Verdicts) -> ComparedQuery:
         question, judgments = self._questions[query.key], judged.judgments(query)
         key = query.key, judgments, judged.ranked(query) if self._ranking else None
-        if key not in self._made:
-            self._made[key] = ComparedQuery(
+        if key not in self._cache:
+            self._cache[key] = ComparedQuery(
                 position=question.position,
                 query_id=query.query_id,
                 question=question.text,
@@ -159,7 +170,7 @@ class RunsUnderRules:
                 is_open=bool(judged.open_items(query)),
                 n_holes=query.item_ids.count(verdicts.HOLE),
             )
-        return self._made[key]
+        return self._cache[key]
 
 
 def _is_judged(run: ComparedRun) -> bool:

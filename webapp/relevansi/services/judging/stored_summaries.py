@@ -1,10 +1,12 @@
-"""The figures of a run, kept in step: summary rows that every click rewrites, and their sums."""
+"""The summary row of each query for each rater, rewritten by every click, and their sums.
+
+Figures of runs are sums over these rows and stored nowhere (docs/decisions/0005).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from operator import methodcaller
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,9 +50,8 @@ from relevansi.services.judging.verdicts import HOLE, TAIL, AskedQuery, Scope, V
 from relevansi.services.study.question_sets import is_put_to_raters
 
 RESULT_COUNTS = tuple(name for name in QuerySummary._fields if name.endswith("_count"))
-_PARTS = methodcaller("split", " ")
-_BETWEEN = "\x1f"
-"""Stands between the items of a pool: their identities are words of files."""
+_SEPARATOR = "\x1f"
+"""Between the items of a pool in one text: their identities come from files, blanks included."""
 _COUNTING = (Study.cannot_tell, Study.scale, Study.measures, Study.kind, Study.pool_depth)
 _FIGURES_READER = json.Decoder(list[dict[str, tuple[float | None, float | None, float | None]]])
 
@@ -79,7 +80,7 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
 
 
 def recompute(database: Database) -> None:
-    """Rewrite every stored figure, in a transaction for each run.
+    """Rewrite every stored summary, in a transaction for each run.
 
     For whoever upgrades a database: a later version may define a figure in another way.
     """
@@ -99,12 +100,12 @@ def refresh_touched(
 ) -> dict[int, QuerySummary]:
     """Rewrite one rater's summaries of the queries that one change touches, and return them.
 
-    Those are the queries that show the thing; in a study of ranking figures, which rest on the
+    Those are the queries that show the item; in a study of ranking figures, which rest on the
     pool, all queries of its question.
     """
     # One statement to read and one to write, since every click waits for it.
     by_item = item_id is not None
-    values = {"rater_id": rater_id, "of": item_id if by_item else query_key}
+    values = {"rater_id": rater_id, "key": item_id if by_item else query_key}
     connection = tables(session)
     rows = connection.execute(_touched(by_item=by_item, pooled=False), values).all()
     if not rows or _ranking(rows[0]):  # an item that no run lists may be in the pool
@@ -130,20 +131,23 @@ def _read(
 
 @cache
 def _touched(*, by_item: bool, pooled: bool) -> Select[*tuple[Any, ...]]:
-    of, rater_id = bindparam("of", type_=Integer), bindparam("rater_id", type_=Integer)
-    shows_item = select(Result.query_key).where(Result.judged_item_id == of)
-    empty = select(Query.id).where(Query.emptiness_id == of)
-    touched = Query.id.in_(shows_item.union_all(empty)) if by_item else Query.id == of
-    if by_item and pooled:
-        question_id = select(JudgedItem.question_id).where(JudgedItem.id == of)
+    key, rater_id = bindparam("key", type_=Integer), bindparam("rater_id", type_=Integer)
+    if not by_item:
+        touched = Query.id == key
+    elif pooled:
+        question_id = select(JudgedItem.question_id).where(JudgedItem.id == key)
         touched = Query.question_id == question_id.scalar_subquery()
+    else:
+        shows_item = select(Result.query_key).where(Result.judged_item_id == key)
+        empty = select(Query.id).where(Query.emptiness_id == key)
+        touched = Query.id.in_(shows_item.union_all(empty))
     return _judged(touched, rater_id, pooled=pooled)
 
 
 def _judged(
     scope: Scope, rater_id: ColumnElement[int], *, pooled: bool
 ) -> Select[*tuple[Any, ...]]:
-    # One row for each query, its results in a text: else the rest would be read as many times.
+    # One row a query, its results in one text: a row a result would repeat all other columns.
     of_empty = aliased(Judgment)
     item = func.coalesce(Result.judged_item_id, HOLE)
     numbers = cast(Result.rank, String) + " " + cast(item, String)
@@ -172,14 +176,14 @@ def _judged(
 
 
 def _pool(rater_id: ColumnElement[int]) -> ColumnElement[str]:
-    """Return the items of a query's question, with the verdict and the identity of each."""
+    """Return the items of a query's question as one text: id, verdict and identity of each."""
     verdict = func.coalesce(Judgment.verdict, "")
-    identity = func.replace(StoredItem.identity, _BETWEEN, "")
+    identity = func.replace(StoredItem.identity, _SEPARATOR, "")
     described = cast(JudgedItem.id, String) + " " + verdict + " " + identity
     is_own = and_(Judgment.judged_item_id == JudgedItem.id, Judgment.rater_id == rater_id)
     of_run = or_(JudgedItem.run_id.is_(None), JudgedItem.run_id == Query.run_id)
     pool = (
-        select(func.aggregate_strings(described, _BETWEEN))
+        select(func.aggregate_strings(described, _SEPARATOR))
         .join_from(JudgedItem, StoredItem)
         .outerjoin(Judgment, is_own)
         .where(JudgedItem.question_id == Query.question_id, of_run)
@@ -188,18 +192,24 @@ def _pool(rater_id: ColumnElement[int]) -> ColumnElement[str]:
 
 
 def _row_of(query: Row[Any], rater_id: int, ranking: Sequence[str]) -> dict[str, Any]:
-    places = map(_PARTS, query.listed.split(",")) if query.listed else ()
-    listed = sorted([(int(rank), int(item), verdict) for rank, item, verdict in places])
+    """Return the summary row of a query as ``_judged`` read it, by the columns of its table."""
+    results = [result.split(" ") for result in query.listed.split(",")] if query.listed else []
+    listed = sorted([(int(rank), int(item), verdict) for rank, item, verdict in results])
     by_item = {item: verdict for _, item, verdict in listed if verdict}
     if query.outcome:
         by_item[query.emptiness_id] = query.outcome
     answer = AskedQuery(
-        *(query.id, query.run_id, query.query_id, QueryState(query.state)),
-        *(tuple([item for _, item, _ in listed]), query.emptiness_id, query.asks_quality),
+        key=query.id,
+        run_id=query.run_id,
+        query_id=query.query_id,
+        state=QueryState(query.state),
+        item_ids=tuple([item for _, item, _ in listed]),
+        emptiness=query.emptiness_id,
+        asks_quality=query.asks_quality,
         pooled=query.pool_depth,
     )
     if ranking:
-        pool = [part.split(" ", 2) for part in query.pool.split(_BETWEEN)] if query.pool else []
+        pool = [part.split(" ", 2) for part in query.pool.split(_SEPARATOR)] if query.pool else []
         by_item |= {int(item): verdict for item, verdict, _ in pool if verdict}
         identities = {int(item): identity for item, _, identity in pool}
         answer = verdicts.with_pool(answer, identities, query.tail)
@@ -218,6 +228,7 @@ def _row_of(query: Row[Any], rater_id: int, ranking: Sequence[str]) -> dict[str,
 
 
 def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
+    """Return the condition on ``StoredSummary`` that the rater has work left in the query."""
     return or_(row.open_judgments > 0, is_unrated(row))
 
 
@@ -228,6 +239,7 @@ def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
 
 
 def summary(row: StoredSummary | Row[Any] | SimpleNamespace) -> QuerySummary:
+    """Return the summary that a row with its columns holds."""
     stored: dict[str, Any] = {name: getattr(row, name) for name in QuerySummary._fields}
     stored["state"] = QueryState(row.state)
     stored["empty_outcome"] = EmptyOutcome(row.empty_outcome) if row.empty_outcome else None
@@ -251,15 +263,15 @@ def check(session: Session) -> list[Disagreement]:
 
 def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagreement]:
     scope = Query.run_id == run_id
-    mine = StoredSummary.rater_id == rater.id, StoredSummary.run_id == run_id
-    rows = session.execute(select(*StoredSummary.__table__.columns).where(*mine)).mappings()
-    stored = {row["query_key"]: row for row in rows}
+    of_rater = StoredSummary.rater_id == rater.id, StoredSummary.run_id == run_id
+    rows = session.execute(select(*StoredSummary.__table__.columns).where(*of_rater)).mappings()
+    stored_by_query = {row["query_key"]: row for row in rows}
     ranking = _ranking(rater.study)
     for query in _read(session, scope, rater.id, ranking):
-        was: Mapping[Any, Any] = stored.get(query.id, {})
+        stored: Mapping[Any, Any] = stored_by_query.get(query.id, {})
         for column, value in _row_of(query, rater.id, ranking).items():
-            if was.get(column) != value:
-                yield rater.name, run_id, query.query_id, column, was.get(column), value
+            if stored.get(column) != value:
+                yield rater.name, run_id, query.query_id, column, stored.get(column), value
 
 
 class RunProgress(Struct, frozen=True):
@@ -271,6 +283,7 @@ class RunProgress(Struct, frozen=True):
 
     @property
     def work_left(self) -> tuple[int, int, int, int]:
+        """The cards, empty lists, questions and grades that are left."""
         lists = self.totals.n_unclassified
         return self.open_judgments - lists, lists, self.open_queries, self.totals.n_unrated
 
@@ -316,7 +329,7 @@ def _by_category() -> Select[Any]:
 
 
 def _counts() -> Iterator[ColumnElement[Any]]:
-    # Nothing is bound that need not be: each click carries this out.
+    """Yield the columns of open judgments, open queries and the counts of ``Totals``, in order."""
     row = StoredSummary
     yield func.sum(row.open_judgments)
     yield func.count().filter(is_open())

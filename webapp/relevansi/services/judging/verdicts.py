@@ -2,7 +2,7 @@
 
 And how blind they were given: the page of the event that made each decides. A task's page names
 neither run nor method, a run's page names both. An event from elsewhere (a file, a machine), or
-none, leaves it unknown. A click that was taken back made nothing.
+none, leaves it unknown. A click that was taken back made nothing (docs/decisions/0038).
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ from relevansi.records import (
 )
 
 TAIL = "tail"
-"""The key under which a query keeps the ids of the ranks below those that were pooled."""
+"""The key of ``Query.extra`` with the ids of the ranks below those that are judged."""
 HOLE = 0
-"""Stands for the item at a rank whose result could not be read."""
+"""The item at a rank whose result could not be read."""
 Scope = ColumnElement[bool]
 """Which queries are meant, as a condition on ``Query``."""
 Merging = Callable[[tuple[str, ...]], str | None]
@@ -101,13 +101,14 @@ class Verdicts(Struct, frozen=True):
     def relevance(self, item: int) -> Relevance | None:
         """Return the verdict on a card, read at the threshold of the scale.
 
-        What could not be read holds its rank and is not relevant.
+        A result that could not be read has its rank and is not relevant.
         """
         if item == HOLE:
             return Relevance.NOT_RELEVANT
         return self.scale.relevances[self.by_item.get(item)]
 
     def outcome(self, emptiness: int | None) -> EmptyOutcome | None:
+        """Return the outcome of an empty list, whose verdict it is (docs/decisions/0007)."""
         verdict = self.by_item.get(emptiness) if emptiness is not None else None
         return EmptyOutcome(verdict) if verdict is not None else None
 
@@ -133,31 +134,31 @@ class Verdicts(Struct, frozen=True):
 
     def ranked(self, query: AskedQuery) -> RankedGrades:
         """Return the grades of a query that was asked with its pool."""
-        places, n_listed = (*query.item_ids, *query.tail), len(query.item_ids)
-        grades = tuple(map(self._grade, places))
-        if len({*places}) < len(places):
+        ranks, n_listed = (*query.item_ids, *query.tail), len(query.item_ids)
+        grades = tuple(map(self._grade, ranks))
+        if len({*ranks}) < len(ranks):
             grades = tuple(
-                REPEATED if item is not None and item in places[:at] else grade
-                for at, (item, grade) in enumerate(zip(places, grades, strict=True))
+                REPEATED if item is not None and item in ranks[:at] else grade
+                for at, (item, grade) in enumerate(zip(ranks, grades, strict=True))
             )
         every = (*grades, *map(self._grade, query.others))
         pool = tuple([grade for grade in every if isinstance(grade, int)])
         return RankedGrades(grades[:n_listed], pool, self.scale, grades[n_listed:])
 
     def _grade(self, item: int | None) -> Number:
-        """Return the grade of an item; of a hole that it is decided, without gain."""
+        """Return the grade of an item; a hole counts as judged, without gain (decision 0044)."""
         if item == HOLE:
             return Relevance.UNSURE.value
         return self.scale.numbers[self.by_item.get(item) if item else None]
 
     def open_items(self, query: AskedQuery) -> set[int]:
-        """Return the judged items that one query waits for; one listed twice is there once."""
+        """Return the judged items of a query without a verdict, as deep as its study pools."""
         items = {*query.item_ids[: query.pooled], query.emptiness}
         return {item for item in items if item and item not in self.by_item}
 
 
 def holes(session: Session, scope: Scope) -> dict[int, tuple[int, ...]]:
-    """Return, by query, the ranks whose results could not be read; nothing of the others."""
+    """Return, by query, the ranks whose results could not be read; no other queries."""
     unread = select(Result.query_key, Result.rank).join(Query)
     unread = unread.where(scope, Result.judged_item_id.is_(None))
     ranks: dict[int, tuple[int, ...]] = {}
@@ -167,7 +168,7 @@ def holes(session: Session, scope: Scope) -> dict[int, tuple[int, ...]]:
 
 
 def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> list[AskedQuery]:
-    """Return the queries in `scope`; `pooled` with what ranking figures rest on."""
+    """Return the queries in `scope`, if `pooled` with the tail and the others of their pool."""
     items_of: dict[int, list[int]] = defaultdict(list)
     results = select(Result.query_key, Result.judged_item_id).join(Query).where(scope)
     for key, item in tables(session).execute(results.order_by(Result.query_key, Result.rank)).all():
@@ -203,8 +204,8 @@ def _pooled(session: Session, scope: Scope, queries: Iterable[AskedQuery]) -> It
 def with_pool(query: AskedQuery, pool: Mapping[int, str], tail: Sequence[str] | None) -> AskedQuery:
     """Return a query with the items of a `tail` of identities, and the others of its `pool`.
 
-    The pool has the identity of each judged item; several of one identity are told apart by
-    what they show, and a tail means the first.
+    The pool has the identity of each judged item. Several of one identity are versions of an item;
+    a tail has no cards, so it means the first.
     """
     below: tuple[int | None, ...] = ()
     if tail:
@@ -224,20 +225,19 @@ def majority(
 ) -> Verdicts:
     """Return the verdicts of `raters` merged as their study merges them."""
     verdicts = by_rater(session, scope, [rater.id for rater in raters], pooled=pooled)
-    merging = merging_of(raters[0].study) if raters else None
-    return most([(rater.name, verdicts[rater.id]) for rater in raters], merging)
+    merging = merging_of(raters[0].study) if raters else majority_verdict
+    return merged([(rater.name, verdicts[rater.id]) for rater in raters], merging)
 
 
 def merging_of(study: Study) -> Merging:
     """Return how a study merges votes: grades by their median unless it says majority."""
     is_median = Scale.stored(study.scale).merging(study.merging) == "median"
-    return lower_median if is_median else merge
+    return lower_median if is_median else majority_verdict
 
 
-def most(by_name: Sequence[tuple[str, Verdicts]], merging: Merging | None = None) -> Verdicts:
-    """Return the majority verdicts of named raters: "cannot tell" does not vote, a tie is open.
+def merged(by_name: Sequence[tuple[str, Verdicts]], merging: Merging) -> Verdicts:
+    """Return the verdicts of named raters as one: `merging` makes one of the votes on an item.
 
-    `merging` is another function of the votes: ``lower_median``, where verdicts are grades.
     Quality is the median of the grades; the notes are those of all, with names once there
     are several.
     """
@@ -251,9 +251,9 @@ def most(by_name: Sequence[tuple[str, Verdicts]], merging: Merging | None = None
             grades[key].append(grade)
         for key, text in verdicts.notes.items():
             notes[key].append((name, text))
-    merged = {item: (merging or merge)(tuple(cast)) for item, cast in votes.items()}
+    by_item = {item: merging(tuple(votes_on_item)) for item, votes_on_item in votes.items()}
     return Verdicts(
-        by_item={item: verdict for item, verdict in merged.items() if verdict is not None},
+        by_item={item: verdict for item, verdict in by_item.items() if verdict is not None},
         quality={key: float(median(qualities)) for key, qualities in grades.items()},
         notes={key: _signed(texts) for key, texts in notes.items()},
         scale=by_name[0][1].scale if by_name else BINARY,
@@ -264,20 +264,20 @@ def adjudicated(
     session: Session, scope: Scope, raters: Sequence[Rater], *, pooled: bool = False
 ) -> Verdicts:
     """Return the adjudicated verdicts, and the majority of `raters` where there is none."""
-    merged = majority(session, scope, raters, pooled=pooled)
-    return overruled(merged, settled(session, scope, pooled=pooled))
+    by_majority = majority(session, scope, raters, pooled=pooled)
+    return overruled(by_majority, adjudications(session, scope, pooled=pooled))
 
 
-def settled(session: Session, scope: Scope, *, pooled: bool = False) -> dict[int, str]:
+def adjudications(session: Session, scope: Scope, *, pooled: bool = False) -> dict[int, str]:
+    """Return the verdicts by which disputes were settled, by judged item."""
     items = pool_of(scope) if pooled else judged_items(scope)
-    adjudications = session.scalars(
-        select(Adjudication).where(Adjudication.judged_item_id.in_(items))
-    )
-    return {row.judged_item_id: row.verdict for row in adjudications}
+    rows = session.scalars(select(Adjudication).where(Adjudication.judged_item_id.in_(items)))
+    return {row.judged_item_id: row.verdict for row in rows}
 
 
-def overruled(merged: Verdicts, by_adjudication: Mapping[int, str]) -> Verdicts:
-    return replace(merged, by_item={**merged.by_item, **by_adjudication})
+def overruled(verdicts: Verdicts, by_adjudication: Mapping[int, str]) -> Verdicts:
+    """Return `verdicts` with the adjudicated ones in the place of others."""
+    return replace(verdicts, by_item={**verdicts.by_item, **by_adjudication})
 
 
 def judged_items(scope: Scope) -> Select[int | None]:
@@ -296,24 +296,28 @@ def pool_of(scope: Scope) -> Select[int]:
     )
 
 
-@lru_cache(maxsize=4096)  # thousands of things have the same few votes
-def merge(votes: tuple[str, ...]) -> str | None:
+@lru_cache(maxsize=4096)  # thousands of items have the same few votes
+def majority_verdict(votes: tuple[str, ...]) -> str | None:
     """Return the verdict that most decided votes gave; ``None`` on a tie.
 
     Where every vote is "cannot tell", that is the verdict.
 
-    >>> merge(("1", "0", "1")), merge(("1", "0")), merge(("unsure", "0"))
-    ('1', None, '0')
+    >>> majority_verdict(("1", "0", "1")), majority_verdict(("1", "0"))
+    ('1', None)
+    >>> majority_verdict(("unsure", "0"))
+    '0'
     """
     decided = Counter(vote for vote in votes if vote != Relevance.UNSURE)
     if not decided:
         return Relevance.UNSURE if votes else None
-    (first, count), *runners_up = decided.most_common(2)
-    return None if runners_up and runners_up[0][1] == count else first
+    leading = decided.most_common(2)
+    if len(leading) == 2 and leading[0][1] == leading[1][1]:
+        return None
+    return leading[0][0]
 
 
 def lower_median(votes: tuple[str, ...]) -> str | None:
-    """Return the middle grade, of two middles the lower: no tie stays open. Else as ``merge``.
+    """Return the middle grade, of two middles the lower, so that no tie stays open.
 
     "Cannot tell" does not vote; outcomes of empty lists have no order and are merged by majority.
 
@@ -321,7 +325,7 @@ def lower_median(votes: tuple[str, ...]) -> str | None:
     ('0', '2', '2')
     """
     grades = sorted(int(vote) for vote in votes if vote.isdecimal())
-    return str(grades[(len(grades) - 1) // 2]) if grades else merge(votes)
+    return str(grades[(len(grades) - 1) // 2]) if grades else majority_verdict(votes)
 
 
 def by_rater(
@@ -376,7 +380,7 @@ _ABOUT = {
 """The key of a row, the same in an event, and the condition that events are about such rows."""
 
 
-def counts(session: Session, scope: Scope, rater_ids: Sequence[int]) -> Blindness:
+def blindness(session: Session, scope: Scope, rater_ids: Sequence[int]) -> Blindness:
     """Return how blind these raters' current verdicts on the queries in `scope` are."""
     items, answers = judged_items(scope), select(Query.id).where(scope)
     return Blindness(

@@ -177,7 +177,7 @@ def state_of(session: Session, judging: MachineSession, now: datetime) -> Sessio
         return SessionState(judging.state)
     of_session = MachineCall.session_id == judging.id
     last = session.scalar(select(func.max(MachineCall.at)).where(of_session))
-    quiet = now - (last or judging.started_at) > loop.ALIVE
+    quiet = now - (last or judging.started_at) > loop.LEASE_TIME
     is_asking = bool(calls_in_flight(session, judging, now))
     return SessionState.INTERRUPTED if quiet and not is_asking else SessionState.RUNNING
 
@@ -294,7 +294,7 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         except UnreadableVerdict as wrong:
             return CallOutcome(None, *used, code=str(wrong), excerpt=answer.text[:2000])
 
-    def keep(self, session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
+    def store(self, session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
         """Store the outcome of a call: the verdict through the judge's event, or the failure."""
         judging = _lock_session(session, MachineSession.id == call.session_id)
         if judging is None:

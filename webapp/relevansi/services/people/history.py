@@ -51,7 +51,7 @@ class ChangeKind(StrEnum):
     REPEAT_REASON = "repeat reason"
 
 
-_AGAIN = {name: ChangeKind(field) for field, name in REPEAT_FIELDS.items()}
+_SHOWN_TO_RATER = {name: ChangeKind(field) for field, name in REPEAT_FIELDS.items()}
 """The change that a repeat looks like to its rater, by the event's field."""
 
 
@@ -61,7 +61,7 @@ class NoLongerLatest(Conflict):
 
 
 class EventFilters(Struct, frozen=True):
-    """Which events are wanted; ``before`` is the event to go back in time from."""
+    """Which events a reader asks for; ``before`` is the id of the event to go back from."""
 
     rater: int | None = None
     question: int | None = None
@@ -72,7 +72,8 @@ class EventFilters(Struct, frozen=True):
 class HistoryEntry(Struct, frozen=True):
     """One event as its reader sees it, and whether it ``stands``, was ``undone`` or ``overtaken``.
 
-    An overtaken event was never in force: when it arrived, a later one was stored already.
+    One that stands is in force. An overtaken one never was: when it arrived, a later one was stored
+    already.
 
     ``question`` is ``None`` once its run was deleted. ``title``, ``identity`` and ``content``
     name a card; ``answer`` is the number of a whole answer, which a blind rater never sees, and
@@ -145,7 +146,7 @@ def history(session: Session, reader: Rater, filters: EventFilters) -> History:
         total=session.scalar(select(func.count()).select_from(rows.subquery())) or 0,
         raters=[(rater.id, studies.rater_name(rater)) for rater in people],
         questions=[(row.id, f"{row.position}. {row.text}") for row in questions],
-        changes=[kind for kind in ChangeKind if reader.is_owner or kind not in _AGAIN],
+        changes=[kind for kind in ChangeKind if reader.is_owner or kind not in _SHOWN_TO_RATER],
         latest=latest[0] if latest else None,
         searches=_searches(session, reader, filters) if filters.before is None else [],
     )
@@ -183,6 +184,7 @@ def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
 
 
 def _narrowed(reader: Rater, filters: EventFilters) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions of the filters on the rows of ``_rows``."""
     if filters.rater is not None:
         yield Event.rater_id == filters.rater
     if filters.question is not None:
@@ -196,7 +198,7 @@ def _narrowed(reader: Rater, filters: EventFilters) -> Iterator[ColumnElement[bo
         yield is_emptiness
     elif filters.change is ChangeKind.VERDICT:
         yield ~is_emptiness
-    # To its rater a hidden repeat is a plain judgment.
+    # To its rater a hidden repeat is a judgment like any other.
     yield Event.field.in_([field] if reader.is_owner else [field, REPEAT_FIELDS.get(field, field)])
 
 
@@ -221,7 +223,7 @@ def _entries(
 ) -> list[HistoryEntry]:
     rows = session.execute(statement).all()
     logged = [row[0] for row in rows]
-    stand, overtaken = _current_and_overtaken(session, logged)
+    current, overtaken = _current_and_overtaken(session, logged)
     undone = set(session.scalars(select(Event.undoes_id).where(Event.undoes_id.is_not(None))))
     letters = _letters(session, logged)
     programs = {
@@ -240,7 +242,7 @@ def _entries(
             answer=None if item or (blind and not reader.is_owner) else event.query_key,
             letter=letters.get((event.task_id, event.query_key)),
             query=None if blind else query,
-            stands=event.id in stand,
+            stands=event.id in current,
             undone=event.id in undone,
             overtaken=event.id in overtaken,
             program=programs.get(event.token_id, "") if event.token_id else None,
@@ -252,15 +254,17 @@ def _entries(
 def _change(event: Event, item: JudgedItem | None, reader: Rater) -> ChangeKind:
     kind = ChangeKind(event.field)
     if not reader.is_owner:
-        kind = _AGAIN.get(event.field, kind)
+        kind = _SHOWN_TO_RATER.get(event.field, kind)
     if kind is ChangeKind.VERDICT and item is not None and item.item_id is None:
         return ChangeKind.OUTCOME
     return kind
 
 
 def _current_and_overtaken(session: Session, logged: Sequence[Event]) -> tuple[set[int], set[int]]:
+    """Return the ids of the events in force, and of those that never were, for these targets."""
     statement = select(Event).where(Event.rater_id.in_({event.rater_id for event in logged}))
-    if len(logged) <= PAGE_SIZE + 1:  # the whole log names more things than a statement may
+    # Of a page only; the targets of a whole log are more than databases let a statement name.
+    if len(logged) <= PAGE_SIZE + 1:
         item_ids = {event.judged_item_id for event in logged} - {None}
         answers = {event.query_key for event in logged if event.judged_item_id is None} - {None}
         statement = statement.where(
@@ -270,12 +274,12 @@ def _current_and_overtaken(session: Session, logged: Sequence[Event]) -> tuple[s
     for event in session.scalars(statement):
         if event.judged_item_id is not None or event.query_key is not None:
             rivals[event.rater_id, Target.of(event).conflict_key].append(event)
-    stand, overtaken = set(), set()
+    current, overtaken = set(), set()
     for history in rivals.values():
-        *_, last = ordered = in_order(history)
-        stand.add(last.id)
-        overtaken |= _overtaken([event.id for event in ordered])
-    return stand, overtaken
+        ids = [event.id for event in in_order(history)]
+        current.add(ids[-1])
+        overtaken |= _overtaken(ids)
+    return current, overtaken
 
 
 def _overtaken(ids: Sequence[int]) -> set[int]:
@@ -344,6 +348,7 @@ def as_csv(session: Session, reader: Rater) -> bytes:
 
 
 def as_json_lines(session: Session, reader: Rater) -> bytes:
+    """Return all events that `reader` may see, a line of JSON each with the keys ``COLUMNS``."""
     lines = (
         json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)
         for row in _log(session, reader)
@@ -353,4 +358,4 @@ def as_json_lines(session: Session, reader: Rater) -> bytes:
 
 def _log(session: Session, reader: Rater) -> Iterator[list[Any]]:
     for entry in _entries(session, reader, _rows(reader).order_by(Event.id)):
-        yield [read(entry) for read in _COLUMNS.values()]
+        yield [value_of(entry) for value_of in _COLUMNS.values()]

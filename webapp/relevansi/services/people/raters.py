@@ -40,6 +40,8 @@ class OwnerStays(Conflict):
 
 
 class RaterLine(Struct, frozen=True):
+    """One rater or machine in a list, with the numbers of verdicts on items and rated answers."""
+
     id: int
     name: str
     is_owner: bool
@@ -66,6 +68,7 @@ def lines(session: Session, study: Study) -> list[RaterLine]:
 
 
 def find(session: Session, study: Study, rater_id: int) -> Rater:
+    """Return a rater or machine of the study; raises ``UnknownRater``."""
     rater = session.get(Rater, rater_id)
     if rater is None or rater.study_id != study.id:
         raise UnknownRater(rater_id)
@@ -73,6 +76,7 @@ def find(session: Session, study: Study, rater_id: int) -> Rater:
 
 
 def owner(session: Session, study: Study) -> Rater:
+    """Return the owner of a study, who is always there."""
     owners = select(Rater).where(Rater.study_id == study.id, Rater.is_owner)
     return session.scalars(owners.order_by(Rater.id).limit(1)).one()
 
@@ -85,6 +89,7 @@ def find_named(session: Session, study: Study, name: str) -> Rater | None:
 
 
 def add(session: Session, study: Study, name: str, now: datetime) -> Rater:
+    """Return a new rater, logged; raises ``NameTaken``."""
     if find_named(session, study, name) is not None:
         raise NameTaken(name)
     rater = studies.add_rater(session, study, name, now)
@@ -93,6 +98,7 @@ def add(session: Session, study: Study, name: str, now: datetime) -> Rater:
 
 
 def rename(session: Session, rater: Rater, name: str, now: datetime) -> None:
+    """Give a rater another name, logged; raises ``NameTaken``."""
     holder = find_named(session, rater.study, name)
     if holder is not None and holder.id != rater.id:
         raise NameTaken(name)
@@ -100,7 +106,7 @@ def rename(session: Session, rater: Rater, name: str, now: datetime) -> None:
 
 
 def removal_cost(session: Session, rater: Rater) -> dict[str, int]:
-    """Return how many judgments, ratings (grades and notes) and events (clicks) are a rater's."""
+    """Return how many judgments, ratings (grades and notes) and events (clicks) a rater has."""
 
     def count(table: type[Any], *where: ColumnElement[bool]) -> int:
         rows = select(func.count()).select_from(table).where(table.rater_id == rater.id, *where)
@@ -123,6 +129,7 @@ def remove(session: Session, rater: Rater, now: datetime) -> None:
 
 
 def restore(session: Session, rater: Rater, now: datetime) -> None:
+    """Let a removed rater judge again, logged; their links and tokens stay withdrawn."""
     if rater.removed_at is not None:
         rater.removed_at = None
         subject = studies.rater_subject(rater)
@@ -130,7 +137,10 @@ def restore(session: Session, rater: Rater, now: datetime) -> None:
 
 
 def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
-    """Delete a rater with all they gave and what was made of it; the log keeps numbers."""
+    """Delete a rater with all their data and the files made of it; the log names them no more.
+
+    A line with the rater's number and counts stays in the log. Raises ``OwnerStays``.
+    """
     study, subject = rater.study, studies.rater_subject(rater)
     about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
     naming = about & LogEntry.action.in_(["add rater", "rename rater"])
@@ -153,7 +163,7 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
     gone = ", ".join(f"{count} {name}" for name, count in cost.items())
     studies.log(session, study, "delete rater", subject, gone, None, now)
     session.flush()
-    # Rows in memory may name the rater who is gone.
+    # Objects of the session may still refer to the rater.
     session.expire_all()
 
 
@@ -266,10 +276,12 @@ def invitation_lines(
 
 
 def state_of(withdrawn_at: datetime | None, expires_at: datetime, now: datetime) -> str:
+    """Return whether a link or token is ``OPEN``, ``EXPIRED`` or ``WITHDRAWN``."""
     if withdrawn_at is not None:
         return WITHDRAWN
     return EXPIRED if expires_at <= now else OPEN
 
 
 def hashed(token: str) -> str:
+    """Return a token as it is stored: it is random, so that SHA-256 suffices."""
     return sha256(token.encode(errors="replace")).hexdigest()

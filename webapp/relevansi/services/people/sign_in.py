@@ -48,7 +48,7 @@ from relevansi.services.people import raters
 from relevansi.services.study import studies
 
 LONGEST_WINDOW = timedelta(hours=1)
-"""A row is kept for so long, and not longer than until the next try."""
+"""The age from which a try is deleted when the next one is counted."""
 
 
 class TooManyTries(Busy):
@@ -65,8 +65,9 @@ def count_try(
 ) -> None:
     """Count a try under a name before it is made; raises ``TooManyTries``.
 
-    Counting first, one at a time, lets no number of tries at once exceed the limit.
+    At most `most` are let through within the `window`.
     """
+    # One at a time and before the try: else many tries at once would all be below the limit.
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
     # Rows of a later time were written before the clock was put back: they do not count.
     over = or_(Attempt.at <= now - LONGEST_WINDOW, Attempt.at > now + LONGEST_WINDOW)
@@ -83,18 +84,21 @@ def _source(study: Study, name: str) -> str:
 
 
 SHORTEST, LONGEST = 10, 200
+"""Characters of a password."""
 TRIES, WINDOW = 5, timedelta(minutes=15)
 """Wrong passwords within the window, after which one address or one known browser waits."""
 TRIES_OF_STRANGERS = 30
-"""Those of all browsers that nobody knows together, from whatever addresses."""
+"""The same for all unknown browsers together, from any address."""
 WAITING = 2
 """How many passwords may wait until the one before them is compared."""
-REMEMBERED = timedelta(days=60)
-"""How long a sign-out is kept: twice as long as any browser carries a cookie."""
+SIGN_OUT_KNOWN_FOR = timedelta(days=60)
+"""Twice as long as any browser carries a cookie."""
 COST, BLOCK, LANES = 2**14, 8, 5
+"""The parameters of scrypt: N, r and p."""
 FORMER = "scrypt$"
 """How hashes begin that were stored before werkzeug made them."""
 SEAL_LENGTH = 16
+"""Hexadecimal digits."""
 
 
 class WrongPassword(Refused):
@@ -150,14 +154,14 @@ def current_user(
     the rater who was chosen, else the owner. With `stays_open` invitations change nothing of
     that. A cookie is void once its password or invitation is gone.
     """
-    claim = cookie or SessionCookie(rater_id=0)
+    claim = cookie or SessionCookie(rater_id=0)  # no rater has this id
     values = {**asdict(claim), "stays_open": stays_open}
     row = tables(session).execute(_user_query(), values).one()
     labels.use_words_of(row.kind, Scale.stored(row.scale), row.merging)
     is_open = row.owner_id is not None
     study = row.id, row.created_at, is_open
-    stays = row.rater_id is not None and row.removed_at is None and not row.is_machine
-    if stays and (is_open or _cookie_holds(claim, row, now)):
+    may_judge = row.rater_id is not None and row.removed_at is None and not row.is_machine
+    if may_judge and (is_open or _cookie_holds(claim, row, now)):
         return CurrentUser(*study, row.rater_id, row.is_owner)
     return CurrentUser(*study, row.owner_id, is_owner=is_open)
 
@@ -193,7 +197,7 @@ def _user_query() -> Select[Any]:
 def named_by_house(
     session: Session, study: Study, address: str, owners: Collection[str], now: datetime
 ) -> Rater | None:
-    """Return the person whom a proxy names by `address`, in lower case: the owner or a rater.
+    """Return the person whom a proxy signs in by `address`, in lower case: the owner or a rater.
 
     A rater's name is the address, or has it at its end as in "Ani <ani@kampus.id>", and has an
     invitation that is open. ``None`` for anybody else, and where two raters have the address.
@@ -206,6 +210,7 @@ def named_by_house(
     is_invited = exists().where(Invitation.rater_id == Rater.id, *unexpired)
     of_study = select(Rater).where(Rater.study_id == study.id, Rater.removed_at.is_(None))
     invited = of_study.where(~Rater.is_owner, ~Rater.is_machine, is_invited)
+    # The database knows no addresses: it finds names that contain one, and parseaddr decides.
     has_address = func.lower(Rater.name).contains(address, autoescape=True)
     candidates = session.scalars(invited.where(has_address))
     namesakes = [rater for rater in candidates if parseaddr(rater.name)[1].lower() == address]
@@ -230,17 +235,18 @@ def owner_cookie(session: Session, study: Study) -> SessionCookie:
 
 
 def rater_cookie(invitation: Invitation) -> SessionCookie:
+    """Return the cookie of an invitation's rater, which holds as long as the invitation."""
     return SessionCookie(invitation.rater_id, invitation.id, seal(invitation.token_hash))
 
 
 def sign_out(session: Session, sign_in: str, now: datetime) -> None:
     """End one sign-in, for the browser and for every copy of its cookie."""
-    session.execute(delete(SignedOut).where(SignedOut.at <= now - REMEMBERED))
+    session.execute(delete(SignedOut).where(SignedOut.at <= now - SIGN_OUT_KNOWN_FOR))
     session.merge(SignedOut(id=sign_in, at=now))
 
 
 class PasswordQueue:
-    """The queue of password checks: one at a time, few waiting, so raters keep a processor."""
+    """The queue of password checks: one at a time and few waiting, so that clicks stay fast."""
 
     def __init__(self) -> None:
         self._places = BoundedSemaphore(1 + WAITING)
@@ -252,7 +258,7 @@ class PasswordQueue:
         if not self._places.acquire(blocking=False):
             raise TooBusy
         try:
-            # One at a time: scrypt takes a whole processor, which clicks wait for.
+            # scrypt takes one processor for a third of a second, and clicks need one too.
             with self._turn:
                 yield
         finally:
@@ -294,14 +300,14 @@ def is_setup_key(study: Study, secret: str, key: str) -> bool:
     return study.password is None and hmac.compare_digest(expected, key.encode(errors="replace"))
 
 
-def knock(
+def count_password_try(
     session: Session, study: Study, source: str, now: datetime, *, is_known: bool = True
 ) -> None:
     """Count a try at the password before it is made; raises ``TooManyTries``.
 
     `source` names the address that asks, or a browser in which the owner signed in before (then it
-    `is_known`): wrong passwords from elsewhere never count against it. A try of another one counts
-    for all whom nobody knows as well.
+    `is_known`): wrong passwords from elsewhere never count against it. A try from an unknown one
+    counts for all unknown ones together as well.
     """
     if not is_known:
         most = TRIES_OF_STRANGERS
@@ -309,10 +315,10 @@ def knock(
     count_try(session, study, f"password/{source}", now, most=TRIES, window=WINDOW)
 
 
-def forgive(session: Session, study: Study, source: str, *, is_known: bool = True) -> None:
-    """Forget the tries of a source, and of strangers together the last one, which was right."""
-    mine = Attempt.source == _source(study, f"password/{source}")
-    session.execute(delete(Attempt).where(mine))
+def forget_tries(session: Session, study: Study, source: str, *, is_known: bool = True) -> None:
+    """Delete the tries of a source that had the right password, and the last one of strangers."""
+    of_source = Attempt.source == _source(study, f"password/{source}")
+    session.execute(delete(Attempt).where(of_source))
     if not is_known:
         of_strangers = Attempt.source == _source(study, "password of strangers")
         last = select(func.max(Attempt.id)).where(of_strangers).scalar_subquery()

@@ -1,4 +1,4 @@
-"""Tokens by which programs come in: of one rater, with some scopes, shown once, kept as a hash."""
+"""Tokens by which programs sign in: of one rater, with some scopes, shown once, stored hashed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DAYS, MOST_DAYS = 90, 3650
 LONGEST_NAME = 80
 PREFIX = "rlv_"
 SEEN_EVERY = timedelta(minutes=1)
-"""How exactly the last use is kept: it takes one write a minute at most."""
+"""How exactly the last use is stored: one write a minute at most."""
 
 
 class UnknownToken(Missing):
@@ -120,7 +120,7 @@ def withdraw(session: Session, rater: Rater, token_id: int, now: datetime) -> No
 
 
 def open_ones(session: Session, rater: Rater, now: datetime) -> Sequence[Token]:
-    """Return the tokens of a rater that let programs in now."""
+    """Return the rater's own tokens that let programs in now."""
     unwithdrawn = select(Token).where(Token.rater_id == rater.id, Token.withdrawn_at.is_(None))
     return session.scalars(unwithdrawn.where(Token.expires_at > now)).all()
 
@@ -151,7 +151,7 @@ def recognise(session: Session, text: str, now: datetime) -> KnownToken | None:
 
 
 def note_use(session: Session, token_id: int, now: datetime) -> None:
-    """Keep when a token was used last, to the minute."""
+    """Store when a token was used last, to the minute."""
     # A write for each request would make every read of a program wait for the database.
     is_due = or_(Token.used_at.is_(None), Token.used_at <= now - SEEN_EVERY)
     session.execute(update(Token).where(Token.id == token_id, is_due).values(used_at=now))

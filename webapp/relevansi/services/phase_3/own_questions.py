@@ -133,7 +133,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
     def ask(self, call: QuestionCall) -> Answer | Failed:
         return _answer(call.settings, call.message)
 
-    def keep(
+    def store(
         self, session: Session, call: QuestionCall, outcome: Answer | Failed, now: datetime
     ) -> None:
         """Keep an answer with its cards, or why there is none, if it is still waited for."""

@@ -34,7 +34,7 @@ from relevansi.metrics.phase_3.user_study import LEAST, MOST
 from relevansi.printable import look_alike
 from relevansi.records import COMMENTS, USABILITY_ITEMS, Click
 from relevansi.services.judging import events
-from relevansi.services.judging.events import MOST_NOTES, Target
+from relevansi.services.judging.events import LONGEST_NOTES, Target
 from relevansi.services.people import sign_in
 from relevansi.services.people.raters import (
     DAYS,
@@ -353,7 +353,7 @@ def answer(session: Session, rater: Rater, item: str, value: str | None, click: 
         if value is not None and value not in {str(n) for n in range(LEAST, MOST + 1)}:
             raise UnfitAnswer(f"{value!r} is not within {LEAST} to {MOST}")
     elif item in COMMENTS:
-        value = (value or "")[:MOST_NOTES] or None
+        value = (value or "")[:LONGEST_NOTES] or None
     else:
         raise UnfitAnswer(f"the questionnaire has no {item!r}")
     events.lock(session, rater)

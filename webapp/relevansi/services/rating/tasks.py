@@ -289,7 +289,7 @@ def judge(
 ) -> JudgedCardOfTask:
     """Record a verdict on the card named `card` of a task, and return what it came to."""
     number, row, cards = _card_named(session, rater, task_id, card)
-    target = Target.in_task("verdict", row.id, task_id=task_id, again=row.kind == REPEAT)
+    target = Target.in_task("verdict", row.id, task_id=task_id, in_repeat=row.kind == REPEAT)
     in_force, _ = events.judge_target(session, rater, target, relevance, click, row.scale)
     others = [other_card.verdict for other_card in cards if other_card is not row]
     stays_open = None in others or (row.verdict is None and in_force is None)
@@ -305,7 +305,7 @@ def give_reason(
     """
     number, row, _ = _card_named(session, rater, task_id, card)
     text = reasons.checked(reason, row.of_items, row.reasons)
-    target = Target.in_task(REASON, row.id, task_id=task_id, again=row.kind == REPEAT)
+    target = Target.in_task(REASON, row.id, task_id=task_id, in_repeat=row.kind == REPEAT)
     return number, events.record(session, rater, target, text, click)
 
 
@@ -360,14 +360,14 @@ def rate(
     """
     events.lock(session, rater)
     task = find(session, rater, task_id)
-    again = task.kind == REPEAT
+    in_repeat = task.kind == REPEAT
     # One note on a question is one event for each of its lists, so that each can be undone.
     if not (answer or isinstance(rating.notes, UnsetType) or rater.study.asks_quality):
         notes_alone = AnswerRating(notes=rating.notes, notes_base=rating.notes_base)
         in_unit = select(Query.id).join(Run).where(pool.answers_in(rater.study_id, task))
         for key in session.scalars(in_unit.order_by(Query.id)).all():
             part = click._replace(event_id=f"{click.event_id}:{key}")
-            about = Answer(key, None, task_id, again)
+            about = Answer(key, None, task_id, in_repeat)
             events.rate_answer(session, rater, about, notes_alone, part)
         return
     emptiness_id = None
@@ -375,7 +375,7 @@ def rate(
         emptiness_id = emptiness_of(items_of(session, task))
     is_rated = not (isinstance(rating.quality, UnsetType) and isinstance(rating.notes, UnsetType))
     query_key = _answer(session, task, answer).id if is_rated else None
-    about = Answer(query_key, emptiness_id, task_id, again)
+    about = Answer(query_key, emptiness_id, task_id, in_repeat)
     events.rate_answer(session, rater, about, rating, click)
 
 

@@ -221,7 +221,7 @@ def evidence_on(
 def blindness(session: Session, study: Study, scope: Scope, rule: Rule) -> Blindness:
     """Return how blind the verdicts behind `rule` on the queries in `scope` are."""
     raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
-    return verdicts.counts(session, scope, [rater.id for rater in raters])
+    return verdicts.blindness(session, scope, [rater.id for rater in raters])
 
 
 def seconds(
@@ -276,10 +276,10 @@ def state(session: Session, study: Study, scope: Scope, rule: Rule) -> State:
     raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
     by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters])
     labels = by_rater[rule.rater.id] if rule.rater is not None else None
-    decided = {} if labels else verdicts.settled(session, scope)
+    decided = {} if labels else verdicts.adjudications(session, scope)
     if labels is None:
         labels_by_name = [(rater.name, by_rater[rater.id]) for rater in raters]
-        labels = verdicts.most(labels_by_name, verdicts.merging_of(study))
+        labels = verdicts.merged(labels_by_name, verdicts.merging_of(study))
         if rule.name == ADJUDICATED:
             labels = verdicts.overruled(labels, decided)
     queries = verdicts.asked_queries(session, scope)
@@ -410,7 +410,7 @@ def provenance(
     cast: Collection[str],
     *,
     adjudicated: bool = False,
-    merging: verdicts.Merging = verdicts.merge,
+    merging: verdicts.Merging = verdicts.majority_verdict,
 ) -> Provenance:
     """Return where the label that merges the votes `cast` comes from.
 

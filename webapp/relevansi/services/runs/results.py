@@ -176,7 +176,7 @@ def _preview(run: ReadRun) -> RunPreview:
         n_deeper=sum(len(query.tail) for query in run.queries),
         depth=max(lengths, default=0),
         n_texts=sum(
-            question_sets.is_told(query.question, query.external_id)
+            question_sets.has_text(query.question, query.external_id)
             + sum(bool(card.text or card.title) for card in query.cards)
             for query in run.queries
         ),
@@ -284,6 +284,6 @@ def _beside(session: Session, study: Study, run: RunPreview) -> RunPreview:
     listed = listed.join(JudgedItem, JudgedItem.id == Result.judged_item_id)
     listed = listed.where(Query.run_id == run_id)
     depth, n_texts = session.execute(listed).one()
-    n_texts += sum(question_sets.is_told(*row) for row in session.execute(questions))
+    n_texts += sum(question_sets.has_text(*row) for row in session.execute(questions))
     is_fuller = n_texts < run.n_texts
     return replace(run, run_id=run_id, stored_depth=depth or 0, is_fuller=is_fuller)

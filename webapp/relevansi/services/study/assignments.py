@@ -54,7 +54,7 @@ class NotQuestions(ValueError):
         self.item, self.why = item, why
 
 
-class Numbered(Struct, frozen=True):
+class NumberedSet(Struct, frozen=True):
     """One question set: its letter, and of each question the id and category by position."""
 
     letter: str
@@ -88,7 +88,7 @@ def by_rater(session: Session, study: Study) -> dict[int, frozenset[int]]:
     return {rater_id: frozenset(questions) for rater_id, questions in assignments.items()}
 
 
-def numbered(session: Session, study: Study) -> tuple[Numbered, ...]:
+def numbered(session: Session, study: Study) -> tuple[NumberedSet, ...]:
     """Return the study's question sets, the oldest first, to name questions by."""
     rows = session.execute(
         select(Question.question_set_id, Question.position, Question.id, Question.category)
@@ -102,14 +102,14 @@ def numbered(session: Session, study: Study) -> tuple[Numbered, ...]:
         ids[set_id][position] = question_id
         categories[set_id][position] = category
     return tuple(
-        Numbered(set_letter(number), ids[set_id], categories[set_id])
+        NumberedSet(set_letter(number), ids[set_id], categories[set_id])
         for number, set_id in enumerate(ids)
     )
 
 
 def assign(session: Session, rater: Rater, questions: frozenset[int], now: datetime) -> None:
     """Name the questions that a rater gets, logged; what the rater has begun stays theirs."""
-    # In the queue of the raters who are just being given questions (see ``tasks.next_task``).
+    # In one queue with raters who are given questions just now (``tasks.lock``).
     session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
     before = assigned(session, rater) or EVERYTHING
     if before == questions:
@@ -122,12 +122,12 @@ def assign(session: Session, rater: Rater, questions: frozenset[int], now: datet
     studies.log(session, rater.study, "assign", studies.rater_subject(rater), old, new, now)
 
 
-def read(text: str, sets: Sequence[Numbered]) -> frozenset[int]:
+def read(text: str, sets: Sequence[NumberedSet]) -> frozenset[int]:
     """Return the questions that `text` names; ``EVERYTHING`` for "all" and for nothing.
 
     Raises ``NotQuestions``.
 
-    >>> one_set = Numbered("A", {1: 11, 2: 12, 3: 13}, {1: "area", 2: "price", 3: "price"})
+    >>> one_set = NumberedSet("A", {1: 11, 2: 12, 3: 13}, {1: "area", 2: "price", 3: "price"})
     >>> sorted(read("1-2, 3", [one_set])), sorted(read("Price", [one_set]))
     ([11, 12, 13], [12, 13])
     """
@@ -138,10 +138,10 @@ def read(text: str, sets: Sequence[Numbered]) -> frozenset[int]:
     return frozenset(question for item in words for question in _read(item, sets))
 
 
-def written(questions: Iterable[int], sets: Sequence[Numbered]) -> str:
+def written(questions: Iterable[int], sets: Sequence[NumberedSet]) -> str:
     """Return the text that `read` understands as these questions, empty for none.
 
-    >>> one_set = Numbered("A", {number: number for number in range(1, 9)}, {})
+    >>> one_set = NumberedSet("A", {number: number for number in range(1, 9)}, {})
     >>> written({1, 2, 3, 5, 7, 8}, [one_set])
     '1-3, 5, 7-8'
     """
@@ -153,18 +153,16 @@ def written(questions: Iterable[int], sets: Sequence[Numbered]) -> str:
     )
 
 
-def _read(item: str, sets: Sequence[Numbered]) -> Iterable[int]:
+def _read(item: str, sets: Sequence[NumberedSet]) -> Iterable[int]:
     match = _ITEM.fullmatch(item)
     if match is None:
         of_category = [question for question_set in sets for question in question_set.of(item)]
-        of_set = [
-            question_set
-            for question_set in sets
-            if len(sets) > 1 and question_set.letter == item.upper()
-        ]
-        if not of_category and not of_set:
-            raise NotQuestions(item, Why.UNKNOWN)
-        return of_category or of_set[0].ids.values()
+        if of_category:
+            return of_category
+        for question_set in sets:
+            if len(sets) > 1 and question_set.letter == item.upper():
+                return question_set.ids.values()
+        raise NotQuestions(item, Why.UNKNOWN)
     letter, first, until_letter, until = match.groups()
     if until_letter and until_letter.upper() != letter.upper():
         raise NotQuestions(item, Why.UNKNOWN)
@@ -177,7 +175,7 @@ def _read(item: str, sets: Sequence[Numbered]) -> Iterable[int]:
     return [ids[place] for place in places if place in ids]
 
 
-def _set(letter: str, item: str, sets: Sequence[Numbered]) -> Numbered:
+def _set(letter: str, item: str, sets: Sequence[NumberedSet]) -> NumberedSet:
     if not letter and len(sets) > 1:
         raise NotQuestions(item, Why.WHICH_SET)
     for question_set in sets:
@@ -220,6 +218,7 @@ class Exposure(Struct, frozen=True):
 
 
 def exposure(session: Session, study: Study) -> Exposure:
+    """Return the times of each switch, as the log of its changes has them."""
     changes = session.execute(
         select(LogEntry.action, LogEntry.at, LogEntry.new)
         .where(LogEntry.study_id == study.id, LogEntry.action.in_(SWITCHES))

@@ -27,6 +27,7 @@ LONGEST_PAUSE = timedelta(minutes=2)
 """A longer time between two clicks was a break, not thinking."""
 
 RECENT = 200
+"""Clicks from which a rater's pace is taken."""
 
 MOST_ROWS = 40
 """A map of more questions than this has a row for each ten of them."""
@@ -34,10 +35,10 @@ BLOCK = 10
 
 
 class Saving(Struct, frozen=True):
-    """The saving by pooling: verdicts to give against cards shown, and things left out by depth.
+    """The saving by pooling: verdicts to give against cards shown, and items left out by depth.
 
-    ``cards`` counts the cards of all runs, ``distinct`` the judged items among them,
-    ``beyond`` the things that only lie deeper than the pool.
+    ``cards`` counts the cards of all runs, ``distinct`` the judged items of the pool,
+    ``beyond`` the items that only lie deeper.
     """
 
     cards: int
@@ -50,6 +51,8 @@ class Saving(Struct, frozen=True):
 
 
 class RaterProgress(Struct, frozen=True):
+    """How far a rater is: ``judged`` verdicts, the last click, and the seconds per click."""
+
     name: str
     progress: Progress
     judged: int
@@ -67,7 +70,7 @@ class RaterProgress(Struct, frozen=True):
 
 
 class QuestionProgress(Struct, frozen=True):
-    """One question: its distinct things, the raters given it, and the verdicts left.
+    """One question: its judged items, the raters given it, and the verdicts left.
 
     ``planned_for`` may still be given it, as far as the overlap allows. ``reach`` counts those
     whom the owner's assignments let judge it and all who were given it, removed raters too: as
@@ -164,6 +167,7 @@ def _cell(block: Sequence[QuestionProgress], rater: str, *, is_blind: bool) -> M
 
 
 def progress_of_raters(session: Session, study: Study) -> tuple[RaterProgress, ...]:
+    """Return the progress of everybody who can still judge."""
     return tuple(rater_progress(session, rater) for rater in studies.present(session, study))
 
 
@@ -185,17 +189,20 @@ def pace(moments: Iterable[datetime]) -> float | None:
 
 
 def saving(session: Session, study: Study) -> Saving:
+    """Return what judging each distinct item once saves in the study as it is now."""
     in_study = and_(Run.study_id == study.id, is_put_to_raters(Query.question_id))
     results = select(func.count()).select_from(Result).join(Query).join(Run).where(in_study)
     items = select(func.count(Result.judged_item_id.distinct()))
-    within = distinct = items.join(Query).join(Run).where(in_study)
+    at_any_rank = items.join(Query).join(Run).where(in_study)
+    in_pool = at_any_rank
     if study.pool_depth is not None:
-        within = within.where(Result.rank <= study.pool_depth)
-    everything, pooled = session.scalar(distinct) or 0, session.scalar(within) or 0
+        in_pool = at_any_rank.where(Result.rank <= study.pool_depth)
+    everything, pooled = session.scalar(at_any_rank) or 0, session.scalar(in_pool) or 0
     return Saving(session.scalar(results) or 0, pooled, everything - pooled)
 
 
 def rater_progress(session: Session, rater: Rater) -> RaterProgress:
+    """Return how far one rater is, and how fast."""
     own_verdicts = Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
     judged = session.scalar(select(func.count()).where(*own_verdicts)) or 0
     moments, progress = recent_clicks(session, rater), workloads.progress(session, rater)
@@ -238,7 +245,9 @@ def own_questions(session: Session, rater: Rater) -> list[OwnQuestion]:
         units = by_question[question]
         has_begun = any(u.open_judgments < u.judgments or u.unrated < u.answers for u in units)
         is_open = any(unit.is_open for unit in units)
-        progress = "done" if not is_open else "begun" if has_begun else "open"
+        progress = "done"
+        if is_open:
+            progress = "begun" if has_begun else "open"
         query = queries.get(question)
         task_id = None if query else tasks.get(question)
         questions.append(OwnQuestion(text, progress, task_id, query))
@@ -294,20 +303,31 @@ def question_progress(session: Session, study: Study) -> list[QuestionProgress]:
         .group_by(*columns)
         .order_by(Question.question_set_id, Question.position)
     )
-    standings = []
+    questions = []
     for key, position, text, category, n_items in rows:
-        theirs = {rater: name for rater, name in names.items() if key in assigned.get(rater, {key})}
+        # A rater whom no question is assigned gets all of them.
+        eligible = {id_: name for id_, name in names.items() if key in assigned.get(id_, {key})}
         is_free = study.overlap is None or len(raters_given[key]) < study.overlap
-        # A removed rater has no name.
+        # A removed rater is in no list of names.
         given_to = sorted(names[rater] for rater in raters_given[key] if rater in names)
-        by = {name: judged[key].get(name, 0) for name in sorted({*given_to, *judged[key]})}
-        raters = len({*by, *theirs.values()})
-        n_wanted = raters if study.overlap is None else min(study.overlap, raters)
-        begun = sum(n_items - count for count in by.values())
-        verdicts_left = begun + n_items * max(0, n_wanted - len(by))
-        planned_for = [name for rater, name in theirs.items() if rater not in raters_given[key]]
-        about = key, position, text, category, n_items, given_to, planned_for if is_free else []
+        planned_for = [name for rater, name in eligible.items() if rater not in raters_given[key]]
+        by_name = {name: judged[key].get(name, 0) for name in sorted({*given_to, *judged[key]})}
+        raters = len({*by_name, *eligible.values()})
+        n_needed = raters if study.overlap is None else min(study.overlap, raters)
+        left_of_begun = sum(n_items - count for count in by_name.values())
         allowed = {rater for rater in present if key in assigned.get(rater, {key})}
-        reach = len(allowed | raters_given[key])
-        standings.append(QuestionProgress(*about, reach, judged=by, verdicts_left=verdicts_left))
-    return standings
+        questions.append(
+            QuestionProgress(
+                id=key,
+                position=position,
+                text=text,
+                category=category,
+                judged_items=n_items,
+                given_to=given_to,
+                planned_for=planned_for if is_free else [],
+                reach=len(allowed | raters_given[key]),
+                judged=by_name,
+                verdicts_left=left_of_begun + n_items * max(0, n_needed - len(by_name)),
+            )
+        )
+    return questions

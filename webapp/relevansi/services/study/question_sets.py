@@ -24,9 +24,9 @@ def find_or_make(
 ) -> tuple[QuestionSet, list[Question]]:
     """Return the set that `queries` belong to and their questions, one per query in order.
 
-    A run that asks a part of a known set's questions in order joins that set. A known set
-    that is a part of this run's questions grows to hold them all, and keeps its rows, so
-    that every judgment stays where it was made.
+    A run that asks a part of a stored set's questions in order joins that set. A stored set
+    that is a part of this run's questions grows to hold them all; its rows stay, and every
+    judgment with them.
     """
     keys = [question_key(query.question) for query in queries]
     question_sets = _largest_first(session, study)
@@ -42,9 +42,9 @@ def of_collection(
 ) -> tuple[QuestionSet, list[Question]]:
     """Return the set that `queries` belong to and their questions, one per query in their order.
 
-    Questions are the same by the ids of their collection, else by their texts, in whatever order
-    a file lists them. Those that a known set lacks are added at its end. An id that has another
-    text in a set is of another collection.
+    Questions are the same by the ids of their collection, else by their texts, in any order. Those
+    that a stored set lacks are added at its end. An id that has another text in a set is of another
+    collection.
     """
     collection = known_collection(session, study, queries)
     if collection is None:
@@ -63,7 +63,7 @@ def of_collection(
             question.category, question.context_dependent = query.category, False
             question.external_id = query.external_id
             session.add(question)
-        elif not is_told(question.text, question.external_id):  # by an earlier file
+        elif not has_text(question.text, question.external_id):  # an earlier file had the id only
             question.text, question.key = query.question, question_key(query.question)
             question.category = question.category or query.category
         questions.append(question)
@@ -109,6 +109,7 @@ def matched(
 def _same(
     questions: Sequence[Question], queries: Sequence[ReadQuery]
 ) -> list[Question | None] | None:
+    """Return the stored question of each query; no list where an id has another text in it."""
     by_id = {question.external_id: question for question in questions}
     by_key: dict[str, list[Question]] = {}  # a file may ask one text twice
     for each in questions:
@@ -117,15 +118,19 @@ def _same(
     for query in queries:
         key, by = question_key(query.question), query.external_id
         same = by_key.get(key)
-        question = by_id.get(by) if by is not None else same.pop(0) if same else None
-        are_told = question and is_told(query.question, by) and is_told(question.text, by)
-        if question and are_told and question.key != key:
+        question = None
+        if by is not None:
+            question = by_id.get(by)
+        elif same:
+            question = same.pop(0)
+        have_texts = question and has_text(query.question, by) and has_text(question.text, by)
+        if question and have_texts and question.key != key:
             return None
         stored.append(question)
     return stored
 
 
-def is_told(text: str, external_id: str | None) -> bool:
+def has_text(text: str, external_id: str | None) -> bool:
     """Whether a file stated the text of a question, not its id alone."""
     return text not in ("-", external_id)
 
@@ -150,8 +155,8 @@ def _positions(
 ) -> list[int] | None:
     """Return the places of the keys in `questions`, in order; ``None`` if they are not there.
 
-    The ids of the file are tried first: the same text may stand at two positions, and only
-    the ids show which of the two a part of the set left out.
+    The ids of the file are tried first: a set may ask the same text twice, and only the ids show
+    which of the two a part of the set left out.
     """
     by_id = [query.query_id - 1 for query in queries]
     within = all(0 <= place < len(questions) for place in by_id)
@@ -162,7 +167,7 @@ def _positions(
 
 
 def subsequence(keys: Sequence[str], part: Sequence[str]) -> list[int] | None:
-    """Return the first places at which `part` is found in `keys` in order, else ``None``.
+    """Return the first places at which `keys` has the entries of `part` in order, else ``None``.
 
     >>> subsequence(["a", "b", "a", "c"], ["a", "a", "c"])
     [0, 2, 3]
@@ -189,6 +194,7 @@ def _grow_or_make(
     keys: Sequence[str],
     now: datetime,
 ) -> tuple[QuestionSet, list[Question]]:
+    """Return a set of all the queries, in which stored sets that are parts of it become one."""
     questions_at: dict[int, Question] = {}
     grown: QuestionSet | None = None
     absorbed: list[QuestionSet] = []
@@ -213,6 +219,7 @@ def _grow_or_make(
     if rows:
         tables(session).execute(insert(Question), rows)
     session.flush()
+    # The connection wrote rows that the session's objects do not know of.
     session.expire_all()
     of_set = Question.question_set_id == question_set.id
     questions = session.scalars(select(Question).where(of_set).order_by(Question.position)).all()
@@ -243,6 +250,7 @@ def is_answer_put_to_raters(query_key: SQLColumnExpression[int]) -> ColumnElemen
 
 @cache
 def _left_out() -> Select[int]:
+    """Return the statement over the questions that a sample did not draw."""
     drawn = exists().where(
         SampledQuestion.rule_id == PlanningRule.id, SampledQuestion.question_id == Question.id
     )

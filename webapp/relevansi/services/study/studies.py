@@ -1,4 +1,4 @@
-"""The study a database opens with, its local rater and its switches."""
+"""The study of a database, its raters and the owner's settings."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def current(session: Session) -> Study | None:
 
 
 def shown_name(study: Study) -> str:
-    """Return the study's name; in the reader's language while it is the one it was made with."""
+    """Return the study's name; one that nobody chose is in the reader's language."""
     return labels.translated_default(study.name, STUDY_NAME)
 
 
 def open_or_make(session: Session, now: datetime) -> Study:
-    """Return the open study, made with its local rater in a new database."""
+    """Return the open study, in a new database one that is made with its owner."""
     study = current(session)
     if study is None:
         one_at_a_time(session)  # two processes may find the same database new
@@ -92,12 +92,13 @@ def present(session: Session, study: Study) -> list[Rater]:
 
 
 def people_and_machines(session: Session, study: Study) -> list[Rater]:
-    """Return the study's raters and machines, the local rater first."""
+    """Return the study's raters and machines, in the order in which they were added."""
     statement = select(Rater).where(Rater.study_id == study.id).order_by(Rater.id)
     return list(session.scalars(statement))
 
 
 def rater_name(rater: Rater) -> str:
+    """Return the name that readers see, with the remark that a machine is one."""
     if not rater.is_machine:
         return rater.name
     return gettext("%(name)s (machine)", name=rater.name)
@@ -224,6 +225,7 @@ def has_verdicts(session: Session, study: Study) -> bool:
 
 
 def switches(study: Study) -> Switches:
+    """Return the settings of a study as they are stored."""
     stored = {name: getattr(study, name) for name in Switches.__struct_fields__}
     lists = {
         name: tuple(stored[name]) if stored[name] else None for name in ("measures", "reasons")
@@ -235,8 +237,8 @@ def set_switches(session: Session, study: Study, switches_after: Switches, now: 
     """Set the study's name and switches, logging each change; new guidelines end the starter.
 
     Another scale, other figures, another depth of the pool, another way to count "cannot tell" or
-    to ask for the quality make all figures that are kept anew, in this transaction. Raises
-    ``ScaleInUse`` once there are verdicts, and ``UnknownHeadline``.
+    to ask for the quality rewrite all stored summaries in this transaction. Raises ``ScaleInUse``
+    once there are verdicts, and ``UnknownHeadline``.
     """
     before = switches(study)
     if switches_after.guidelines != before.guidelines:
@@ -244,8 +246,10 @@ def set_switches(session: Session, study: Study, switches_after: Switches, now: 
     measures = named_figures(switches_after.measures or ())
     unusual = measures and measures != usual_headline(study)
     switches_after = replace(switches_after, measures=measures if unusual else None)
-    grades = [(state.scale.top, state.scale.relevant_from) for state in (before, switches_after)]
-    if grades[0] != grades[1] and has_verdicts(session, study):
+    old_scale, new_scale = before.scale, switches_after.scale
+    # The words and guidance of the grades may change at any time.
+    grades_before = old_scale.top, old_scale.relevant_from
+    if grades_before != (new_scale.top, new_scale.relevant_from) and has_verdicts(session, study):
         raise ScaleInUse
     changed = set()
     for name in Switches.__struct_fields__:
@@ -259,7 +263,7 @@ def set_switches(session: Session, study: Study, switches_after: Switches, now: 
         condition = answered if study.asks_quality else false()
         session.execute(update(Query).where(_in_study(study.id)).values(asks_quality=condition))
     if "cannot_tell" in changed:
-        # Participants' own studies count as the one they are of.
+        # The studies of participants (docs/decisions/0011) count as the one they belong to.
         session.execute(update(Study).values(cannot_tell=switches_after.cannot_tell))
         for study_id in session.scalars(select(Study.id)).all():
             _refresh(session, study_id)
@@ -288,7 +292,7 @@ def _refresh(session: Session, study_id: int) -> None:
 
 
 def guidelines(study: Study, code: str = "") -> str:
-    """Return what raters go by, the starter in a language (of the page) where it is shown."""
+    """Return the guidelines of raters; the starter's in the language `code`, else the reader's."""
     if not study.starter_guidelines:
         return study.guidelines
     texts = starters(study)
@@ -302,6 +306,7 @@ def starters(study: Study) -> dict[str, str]:
 
 
 def rename_rater(session: Session, rater: Rater, name: str, now: datetime) -> None:
+    """Give a rater another name, logged; nothing for none or the same."""
     if name and name != rater.name:
         log(session, rater.study, "rename rater", rater_subject(rater), rater.name, name, now)
         rater.name = name
@@ -321,7 +326,7 @@ def log(
     new: str | None,
     now: datetime,
 ) -> None:
-    """Note something the owner changed, and give the study another revision."""
+    """Log what the owner changed, and give the study another revision: caches read it again."""
     entry = LogEntry(study_id=study.id, at=now, action=action, subject=subject, old=old, new=new)
     entry.token_id = token_id(session)
     session.add(entry)

@@ -1,9 +1,9 @@
 """Jobs, done in the background: enqueued, done, their file downloaded or their result read.
 
 ``kinds.JOB_KINDS`` has the function of each kind by its name, which works in a reading transaction
-and says after each step how many of how many are done. It returns a file to keep, or a function
-that stores everything in one transaction, the one in which the job ends. Rows of unknown kinds,
-which another version enqueued, are ignored.
+and says after each step how many of how many are done. It returns a file, or a function that stores
+everything in one transaction, the one in which the job ends. Rows of unknown kinds, which another
+version enqueued, are ignored.
 """
 
 from __future__ import annotations
@@ -42,17 +42,15 @@ NAMES = (IMPORTING, READING, STORING, PACK)
 """The kinds of jobs that there are."""
 
 WAITING, DONE, FAILED = "waiting", "done", "failed"
-KEPT_FOR = timedelta(days=1)
-MOST_ATTEMPTS = 3
+LIFETIME = timedelta(days=1)
+"""How long a job and its file can be asked for."""
+ATTEMPTS = 3
 """Tries after which a job is given up: what ended this worker so often would end the next."""
-
-REPORTS_AT_MOST = 100
-"""Writes of a job's progress to its row at the most, however many its steps are."""
+PROGRESS_WRITES = 100
+"""The most writes of a job's progress to its row, of however many steps it is."""
 
 Finish: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
 """Stores the outcome of a job; returns what its kind's page needs to go on, for ``result``."""
-
-
 Make: TypeAlias = Callable[[Session, Study, Mapping[str, Any], Tell], "ExportedFile | Finish"]
 """Returns the file of a job, or what is to be stored; raises a ``Failure`` for none."""
 
@@ -115,7 +113,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
     """The function of each kind of jobs by its name."""
 
     def claim(self, session: Session, now: datetime) -> JobCall | Idle:
-        # Another worker may have died just now with its lease: such a job is free in a while.
+        # Another worker may have died with its lease: its job can be taken in a while.
         idle = Idle.DONE
         open_jobs = select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
         for row in session.scalars(open_jobs):
@@ -124,7 +122,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
             if lease is None:
                 idle = Idle.RETRY
                 continue
-            if row.attempt > MOST_ATTEMPTS:
+            if row.attempt > ATTEMPTS:
                 _end(row, DIED, now)
                 continue
             row.study_state = changes.state(session, session.get_one(Study, row.study_id))
@@ -136,9 +134,10 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
 
         def tell(steps_done: int, of: int) -> None:
             nonlocal reported
-            if 0 < steps_done < of and (steps_done - reported) * REPORTS_AT_MOST < of:
+            if 0 < steps_done < of and (steps_done - reported) * PROGRESS_WRITES < of:
                 return
             reported = steps_done
+            # A job that reads on may outlive a database that takes no write just now.
             with suppress(*outages.OUTAGE_ERRORS), self.database.writing() as session:
                 row = loop.lock_row(session, LongWork, call.lease)
                 if row is None:
@@ -153,17 +152,17 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
         except Failure as failure:
             return _failed(failure)
         except Cancelled:
-            return OUR_FAULT  # for nobody: its row is gone, or begun anew
+            return OUR_FAULT  # nobody reads it: the row is gone, or begun again
 
-    def keep(self, session: Session, call: JobCall, outcome: JobOutcome, now: datetime) -> None:
+    def store(self, session: Session, call: JobCall, outcome: JobOutcome, now: datetime) -> None:
         row = loop.lock_row(session, LongWork, call.lease)
         if row is None:
             return
         if callable(outcome):
-            # What it stores is logged as written by the program that ordered it.
+            # The log names the program that ordered the job.
             session.info[PROGRAM] = row.token_id
             try:
-                # What failed half way leaves nothing, and the job still ends in this transaction.
+                # A failure half way leaves nothing, and the job still ends in this transaction.
                 with session.begin_nested():
                     row.result = outcome(session, session.get_one(Study, call.study_id), now)
             except Failure as failure:
@@ -177,19 +176,19 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
 def enqueue(
     session: Session, study: Study, kind: str, order: Mapping[str, Any], now: datetime
 ) -> str:
-    """Return the id of the job that makes what is ordered; a new one if none is good enough.
+    """Return the id of the job for an order: of an equal one if that is open or up to date.
 
-    One that is still open is good enough, or one of the study as it is now.
+    It is up to date while the study is in the state in which the job began.
     """
-    one_at_a_time(session)  # two orders of the same at once are one job
-    session.execute(delete(LongWork).where(LongWork.put_down_at < now - KEPT_FOR))
+    one_at_a_time(session)  # two equal orders at once are one job
+    session.execute(delete(LongWork).where(LongWork.put_down_at < now - LIFETIME))
     state = changes.state(session, study)
     same = (LongWork.study_id == study.id) & (LongWork.kind == kind)
     for row in session.scalars(select(LongWork).where(same)):
         if row.wanted != order:
             continue
-        is_of_now = row.state == DONE and row.study_state == state
-        if is_of_now or row.state in {WAITING, ASKING}:
+        is_up_to_date = row.state == DONE and row.study_state == state
+        if is_up_to_date or row.state in {WAITING, ASKING}:
             return row.id
         session.delete(row)
     row = LongWork(
@@ -201,10 +200,11 @@ def enqueue(
     return row.id
 
 
-def find(session: Session, study: Study, work_id: str) -> LongWork:
-    row = session.get(LongWork, work_id)
+def find(session: Session, study: Study, job_id: str) -> LongWork:
+    """Return a job of the study; raises ``UnknownJob``."""
+    row = session.get(LongWork, job_id)
     if row is None or row.study_id != study.id or row.kind not in NAMES:
-        raise UnknownJob(work_id)
+        raise UnknownJob(job_id)
     return row
 
 
@@ -213,43 +213,46 @@ def of_kinds(
 ) -> Sequence[LongWork]:
     """Return the study's jobs of some kinds, the newest first."""
     of_study = select(LongWork).where(LongWork.study_id == study.id, LongWork.kind.in_(kinds))
-    recent = of_study.where(LongWork.put_down_at > now - KEPT_FOR)
+    recent = of_study.where(LongWork.put_down_at > now - LIFETIME)
     return session.scalars(recent.order_by(LongWork.put_down_at.desc())).all()
 
 
-def file(session: Session, study: Study, work_id: str) -> ExportedFile:
-    row = find(session, study, work_id)
+def file(session: Session, study: Study, job_id: str) -> ExportedFile:
+    """Return the file of a job; raises ``UnknownJob``, and ``NotMade`` while there is none."""
+    row = find(session, study, job_id)
     if row.file_name is None or row.media_type is None or row.data is None:
-        raise NotMade(work_id)
+        raise NotMade(job_id)
     return ExportedFile(row.file_name, row.media_type, row.data)
 
 
-def cancel(session: Session, study: Study, work_id: str) -> None:
-    """Forget a job and its result; one that is being done ends at its next step."""
-    session.delete(find(session, study, work_id))
+def cancel(session: Session, study: Study, job_id: str) -> None:
+    """Delete a job and its result; one that is being done ends at its next step."""
+    session.delete(find(session, study, job_id))
 
 
 def forget(session: Session, study: Study, rater_id: int, names: Collection[str]) -> None:
-    """Forget the files that were made of a study, since they may hold what is deleted now.
+    """Delete the files that were made of a study, since they may hold data of a deleted rater.
 
-    Jobs for a rater, or that name the person who had these `names`, and waiting files go too.
+    Jobs for the rater, jobs and waiting files that have one of the person's `names` go too; others
+    that were begun begin again.
     """
-    for work in session.scalars(select(LongWork).where(LongWork.study_id == study.id)):
-        texts = {work.about, *_texts(work.wanted), *_texts(work.result)}
-        is_of_them = work.wanted.get("rule") == rater_id
-        if is_of_them or any(look_alike(text, name) for text in texts for name in names):
-            session.delete(work)
+    for job in session.scalars(select(LongWork).where(LongWork.study_id == study.id)):
+        texts = {job.about, *_texts(job.wanted), *_texts(job.result)}
+        is_for_rater = job.wanted.get("rule") == rater_id
+        if is_for_rater or any(look_alike(text, name) for text in texts for name in names):
+            session.delete(job)
+    # JSON may write a name with escapes.
     spellings = {*names, *(json.dumps(name)[1:-1] for name in names)}
     words = b"|".join(rb"(?<!\w)%b(?!\w)" % re.escape(text.encode()) for text in spellings)
-    holds = re.compile(words, re.IGNORECASE)
+    pattern = re.compile(words, re.IGNORECASE)
     for upload in session.scalars(select(Upload).where(Upload.study_id == study.id)):
-        if any(holds.search(data or b"") for data in (upload.content, upload.report)):
+        if any(pattern.search(data or b"") for data in (upload.content, upload.report)):
             session.delete(upload)
     session.flush()
-    # Begun anew first: on PostgreSQL that waits for whoever stores a file just now.
-    open_now = (LongWork.study_id == study.id) & (LongWork.state == ASKING)
-    anew = {"state": WAITING, "alive_until": None, "steps_done": 0}
-    session.execute(update(LongWork).where(open_now).values(anew))
+    # Before the files: on PostgreSQL this waits for a worker that stores one just now.
+    in_progress = (LongWork.study_id == study.id) & (LongWork.state == ASKING)
+    begin_again = {"state": WAITING, "alive_until": None, "steps_done": 0}
+    session.execute(update(LongWork).where(in_progress).values(begin_again))
     with_file = (LongWork.study_id == study.id) & LongWork.data.is_not(None)
     session.execute(delete(LongWork).where(with_file))
 
@@ -267,6 +270,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def is_any_open(session: Session) -> bool:
+    """Whether a job of any study waits or is being done."""
     return session.scalar(select(LongWork.id).where(_is_open()).limit(1)) is not None
 
 

@@ -39,18 +39,20 @@ class Undecided(Conflict):
 
 
 def reading(files: Sequence[Upload]) -> dict[str, Any]:
+    """Return the order of a job that parses these files."""
     return {"tokens": [file.id for file in files], "names": [file.name for file in files]}
 
 
 def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> dict[str, Any]:
+    """Return the order of a job that stores these files, with the decision on each by its id."""
     decided = {token: asdict(decision) for token, decision in decisions.items()}
     return {**reading(files), "decisions": decided}
 
 
 def read_files(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> Finish:
-    """Return that the files are read and wait for a decision; raises ``UnknownUpload``."""
+    """Parse waiting files; the function returned stores their reports. Raises ``UnknownUpload``."""
     opened = _opened(session, study, order, tell)
-    # Before the transaction that clicks wait for: it may take as long again.
+    # Before the transaction that clicks wait for: it may take as long as the parsing.
     read = {}
     for token, file in opened.items():
         columned = file_formats.with_known_columns(study, file)
@@ -66,7 +68,7 @@ def read_files(session: Session, study: Study, order: Mapping[str, Any], tell: T
 
 
 def store_files(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> Finish:
-    """Return how the files are stored as was decided; raises ``UnknownUpload``."""
+    """Parse files; the function returned stores them as was decided. Raises ``UnknownUpload``."""
     read = _opened(session, study, order, tell)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
@@ -80,11 +82,12 @@ def store_files(session: Session, study: Study, order: Mapping[str, Any], tell: 
 def importing(
     files: Sequence[Upload], decision: FileDecision, *, blind: bool | None, confirm: int
 ) -> dict[str, Any]:
+    """Return the order of a job that parses and stores files at once, as programs import them."""
     return {**reading(files), "decision": asdict(decision), "blind": blind, "confirm": confirm}
 
 
 def import_files(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> Finish:
-    """Return how waiting files are stored that nobody looks at before; see ``stored``."""
+    """Parse files; the function returned stores them with no person's decision; see ``stored``."""
     opened = _opened(session, study, order, tell)
     decision, blind = FileDecision(**order["decision"]), order["blind"]
     confirm = order.get("confirm", 0)
@@ -106,11 +109,11 @@ def stored(
     blind: bool | None,
     confirm: int = 0,
 ) -> Finish:
-    """Return how files are stored as was decided, and how the study is rated from then on.
+    """Return the function that stores files as was decided, and switches blind rating if stated.
 
     Nothing changes if one of them is refused: ``problems`` of the result say why. ``remarks`` are
-    on files that are stored, ``grades`` how many each rater got. Storing raises ``Undecided``, and
-    ``WouldChange`` unless what it changes are so many as `confirm` says.
+    on files that are stored, ``grades`` how many each rater got. It raises ``Undecided``, and
+    ``WouldChange`` unless it changes as many judgments as `confirm` says.
     """
     columned = [file_formats.with_known_columns(study, file) for file in files]
     refused = [problem for file in columned for problem in file_formats.why_refused(file)]
@@ -134,11 +137,15 @@ def stored(
                 runs.extend(outcome.runs)
                 grades |= getattr(outcome.report, "grades", {})
                 remarks += outcome.report.problems
-        if added := [run for run in dict.fromkeys(runs) if run not in before]:
-            studies.log(session, study, "import", ", ".join(added), None, None, now)
-        problems_by_kind = {"problems": refused, "remarks": remarks}
-        listed = {name: list(map(asdict, several)) for name, several in problems_by_kind.items()}
-        return {"runs": runs, "grades": grades, **listed}
+        new_runs = [run for run in dict.fromkeys(runs) if run not in before]
+        if new_runs:
+            studies.log(session, study, "import", ", ".join(new_runs), None, None, now)
+        return {
+            "runs": runs,
+            "grades": grades,
+            "problems": [asdict(problem) for problem in refused],
+            "remarks": [asdict(remark) for remark in remarks],
+        }
 
     return finish
 
@@ -157,12 +164,12 @@ def _opened(
 
 
 def _after(before: int, share: int, of: int, tell: Tell) -> Tell:
-    """Tell of a file, which may count its bytes, as of so many of all questions."""
+    """Return how the progress in one file, in questions or bytes, is told as one in all files."""
     return lambda steps_done, total: tell(before + share * steps_done // max(total, 1), of)
 
 
 def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
-    """Return what names a pack: a rater by number, since a removed one's name is kept nowhere."""
+    """Return the order of a pack, with a rater by number: a deleted one's name stays nowhere."""
     return {"run": run_id, "rule": rule.rater.id if rule.rater else rule.name}
 
 

@@ -1,7 +1,7 @@
-"""The background loop: claim a job, do it, store its outcome.
+"""The background loop: claim a piece of work, do it, store its outcome (docs/decisions/0024).
 
-No transaction is open while a service outside thinks. A process that dies loses the calls that were
-on their way; their leases end by themselves, and others make them again.
+No transaction is open while a service outside answers. A process that dies loses the calls that
+were on their way; their leases end by themselves, and others make them again.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from sqlalchemy import ColumnElement, and_, inspect, update
 from sqlalchemy.orm import Session
 
 ASKING = "asking"
-"""The state of a row that somebody works on; its table names the others."""
-ALIVE = timedelta(seconds=30)
-"""A worker of which nothing was heard for so long has died."""
-HEARTBEAT = ALIVE / 3
-"""How often a worker says that it lives."""
+"""The state of a row that a worker has; its table names the others."""
+LEASE_TIME = timedelta(seconds=30)
+"""A worker that did not renew its lease for so long has died."""
+HEARTBEAT = LEASE_TIME / 3
+"""How often a worker renews its leases."""
 
 
 class LeasedRow(Protocol):
@@ -46,28 +46,30 @@ class Lease(Struct, frozen=True):
 
 
 def are_held(table: type[LeasedRow], now: datetime) -> ColumnElement[bool]:
+    """Return the condition on the rows of a table that a worker has them."""
     columns = inspect(table).columns
     return and_(columns.state == ASKING, columns.alive_until > now)
 
 
 def is_lost(row: LeasedRow, now: datetime) -> bool:
+    """Whether the worker that had a row has died."""
     return row.state == ASKING and (row.alive_until is None or row.alive_until <= now)
 
 
 def take(session: Session, row: LeasedRow, now: datetime) -> Lease | None:
-    """Return the lease of a stored row, one attempt more; ``None`` while somebody holds it."""
-    # The second of two who read it at once gets nothing, even where the first has given it back.
-    read = row.attempt
+    """Return the lease of a stored row, one attempt more; ``None`` while a worker has it."""
+    # Of two who read it at once the second gets nothing, even where the first is done with it.
+    attempt = row.attempt
     session.refresh(row, with_for_update=True)
-    if row.attempt != read or (row.state == ASKING and not is_lost(row, now)):
+    if row.attempt != attempt or (row.state == ASKING and not is_lost(row, now)):
         return None
-    row.state, row.attempt, row.alive_until = ASKING, row.attempt + 1, now + ALIVE
+    row.state, row.attempt, row.alive_until = ASKING, row.attempt + 1, now + LEASE_TIME
     session.flush()
     return Lease(type(row), tuple(inspect(row).identity), row.attempt)
 
 
 def renew(session: Session, leases: Iterable[Lease], now: datetime) -> None:
-    """Note that the workers live; a lease that another one took is not renewed."""
+    """Renew leases; one that another worker took over stays as it is."""
     for lease in leases:
         table = inspect(lease.table)
         key = zip(table.primary_key, lease.key, strict=True)
@@ -75,13 +77,13 @@ def renew(session: Session, leases: Iterable[Lease], now: datetime) -> None:
             update(lease.table)
             .where(*(column == value for column, value in key))
             .where(table.columns.state == ASKING, table.columns.attempt == lease.attempt)
-            .values(alive_until=now + ALIVE)
+            .values(alive_until=now + LEASE_TIME)
         )
 
 
 def lock_row(session: Session, table: type[RowT], lease: Lease) -> RowT | None:
-    """Return the row of a lease, which stays as it is now until the transaction ends."""
-    # A lease that was lost and taken over is no longer good, whatever is in memory.
+    """Return the row of a lease, locked; ``None`` where the lease was lost and taken over."""
+    # Read again, since the session's object may be older than the lock.
     row = session.get(table, lease.key, populate_existing=True, with_for_update=True)
     if row is None or (row.state, row.attempt) != (ASKING, lease.attempt):
         return None
@@ -93,12 +95,12 @@ def give_back(row: LeasedRow, state: str) -> None:
     row.state, row.alive_until = str(state), None
 
 
-GLANCE = 1.0
-"""Seconds until an idle thread looks for jobs again."""
+POLL_SECONDS = 1.0
+"""Seconds until a thread that waits for others' leases looks again."""
 
 
 CallT = TypeVar("CallT")
-"""Everything that is needed to ask, with the ``lease`` of the row that it is asked for."""
+"""Everything that a piece of work needs, with the ``lease`` of its row."""
 OutcomeT = TypeVar("OutcomeT")
 
 
@@ -110,7 +112,7 @@ class Idle(StrEnum):
 
 
 class OutsideWork(ABC, Generic[CallT, OutcomeT]):
-    """One kind of work: it knows what is next, how it is asked, and how the outcome is kept."""
+    """One kind of work: which piece is next, how it is done, and how its outcome is stored."""
 
     @abstractmethod
     def claim(self, session: Session, now: datetime) -> CallT | Idle:
@@ -121,16 +123,16 @@ class OutsideWork(ABC, Generic[CallT, OutcomeT]):
         """Return the outcome of a call, also of one that failed; no transaction is open."""
 
     @abstractmethod
-    def keep(self, session: Session, call: CallT, outcome: OutcomeT, now: datetime) -> None:
+    def store(self, session: Session, call: CallT, outcome: OutcomeT, now: datetime) -> None:
         """Store an outcome, if the lease is still good."""
 
     @abstractmethod
     def unforeseen(self, error: Exception) -> OutcomeT:
-        """Return the outcome of a call that ended with an error of ours."""
+        """Return the outcome of a call that ended with a fault of this program."""
 
 
 class WorkLoop:
-    """Does work in threads of this process, each a piece at a time, until there is no more."""
+    """Threads of this process that do work, each a piece at a time, until there is no more."""
 
     def __init__(
         self,
@@ -147,7 +149,7 @@ class WorkLoop:
         self.n_stored = 0
         """The number of outcomes that were stored."""
         self.failure: Exception | None = None
-        """The latest error of ours, which `logger` has."""
+        """The latest fault of this program, which is in the log."""
 
     def wake(self, work: OutsideWork[Any, Any], threads: int = 1, *, most: int = 64) -> None:
         """Let so many further threads do `work`, `most` at the same time; returns at once."""
@@ -170,6 +172,7 @@ class WorkLoop:
             )
 
     def close(self) -> None:
+        """Let every thread end after the piece that it does now."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
@@ -194,6 +197,7 @@ class WorkLoop:
                 self._leave(work)
 
     def _stays(self, work: OutsideWork[Any, Any], wakes_seen: int) -> bool:
+        """Whether the thread goes on: somebody woke the loop since it last found nothing to do."""
         with self._changed:
             stays = wakes_seen != self._wakes and not self._is_closing
             if not stays:
@@ -205,37 +209,39 @@ class WorkLoop:
         self._changed.notify_all()
 
     def _step(self, work: OutsideWork[Any, Any]) -> bool:
+        """Do one piece of work; return whether there may be another one."""
         if self._is_closing:
             return False
         with self._storing() as session:
             call = work.claim(session, self._now())
         if call is Idle.RETRY:
             with self._changed:
-                self._changed.wait(GLANCE)
+                self._changed.wait(POLL_SECONDS)
             return True
         if call is Idle.DONE:
             return False
         with self._changed:
             self._held.add(call.lease)
         try:
-            self._keep(work, call, work.ask(call))
+            self._store(work, call, work.ask(call))
         except Exception as error:
             self._logger.exception("a call beside the requests failed")
             self.failure = error
-            self._keep(work, call, work.unforeseen(error))
+            self._store(work, call, work.unforeseen(error))
         finally:
             with self._changed:
                 self._held.discard(call.lease)
                 self._changed.notify_all()
         return True
 
-    def _keep(self, work: OutsideWork[Any, Any], call: Any, outcome: object) -> None:
+    def _store(self, work: OutsideWork[Any, Any], call: Any, outcome: object) -> None:
         with self._storing() as session:
-            work.keep(session, call, outcome, self._now())
+            work.store(session, call, outcome, self._now())
         with self._changed:
             self.n_stored += 1
 
     def _beat(self) -> None:
+        """Renew the leases of all threads, until none is left."""
         while (leases := self._held_now()) is not None:
             try:
                 with self._storing() as session:
@@ -244,6 +250,7 @@ class WorkLoop:
                 self._logger.exception("a lease could not be renewed")  # perhaps the next time
 
     def _held_now(self) -> tuple[Lease, ...] | None:
+        """Return the leases held after the next heartbeat; ``None`` once no thread is left."""
         with self._changed:
             self._changed.wait_for(lambda: not self._threads.total(), HEARTBEAT.total_seconds())
             self._is_beating = self._threads.total() > 0

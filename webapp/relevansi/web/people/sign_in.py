@@ -249,7 +249,7 @@ def _checked(password: str) -> sign_in.SessionCookie:
     with _QUEUES[is_known].turn():
         with access.database().writing() as session:  # counted before it is made
             study = access.study(session)
-            sign_in.knock(session, study, source, access.now(), is_known=is_known)
+            sign_in.count_password_try(session, study, source, access.now(), is_known=is_known)
             session.commit()
         with access.database().reading() as session:
             stored = access.study(session).password
@@ -259,7 +259,7 @@ def _checked(password: str) -> sign_in.SessionCookie:
         if study.password != stored:  # changed meanwhile
             raise WrongPassword
         cookie = sign_in.owner_cookie(session, study)
-        sign_in.forgive(session, study, source, is_known=is_known)
+        sign_in.forget_tries(session, study, source, is_known=is_known)
         session.commit()
     return cookie
 

@@ -9,7 +9,7 @@ from wtforms import BooleanField, Form
 from relevansi.db.tables.people import Rater
 from relevansi.metrics.phase_3.user_study import ITEMS, LEAST, MOST
 from relevansi.records import COMMENTS, USABILITY_ITEMS
-from relevansi.services.judging.events import MOST_NOTES
+from relevansi.services.judging.events import LONGEST_NOTES
 from relevansi.services.phase_3 import own_questions, participants
 from relevansi.services.phase_3.own_questions import State
 from relevansi.web.frame import access, htmx
@@ -26,7 +26,7 @@ NAMES = {name: name.replace(" ", "-") for name in (*USABILITY_ITEMS, *COMMENTS)}
 
 class AnswerForm(Form):
     item = ChoiceField({short: name for name, short in NAMES.items()})
-    answer = LineField(MOST_NOTES, name="said")
+    answer = LineField(LONGEST_NOTES, name="said")
 
 
 class EndForm(Form):
@@ -87,7 +87,7 @@ def _questionnaire_page(left_out: tuple[int, ...]) -> str:
             helped=questionnaire.helped,
             missing=questionnaire.missing,
             left_out=left_out,
-            longest=MOST_NOTES,
+            longest=LONGEST_NOTES,
             open_question=next((line.question.position for line in lines if line.is_open), None),
         )
 
@@ -96,7 +96,7 @@ def _store(session: Session, rater: Rater) -> participants.Questionnaire:
     before = participants.of_rater(session, rater)
     texts = {"helped": before.helped, "missing": before.missing}
     stored = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts
-    fields = {name: LineField(MOST_NOTES, name=short) for name, short in NAMES.items()}
+    fields = {name: LineField(LONGEST_NOTES, name=short) for name, short in NAMES.items()}
     form, click = valid(form_of_fields(fields)), clicks.event()
     for name in NAMES:
         if form[name].raw_data and form[name].data != str(stored[name] or ""):

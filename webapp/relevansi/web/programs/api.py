@@ -80,7 +80,7 @@ from relevansi.web.programs.operations import JSON, Unfit, blueprint, decoded, o
 from relevansi.web.runs.imports import chosen_files
 from relevansi.web.workers.jobs import wake
 
-LongText = Annotated[str, Meta(max_length=events.MOST_NOTES, pattern="^[^\\x00]*$")]
+LongText = Annotated[str, Meta(max_length=events.LONGEST_NOTES, pattern="^[^\\x00]*$")]
 EventId = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[!-~]+$")]
 _RULES = "majority|adjudicated|(rater|machine) [^\\x00]+"
 Rule = Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})$")]

@@ -10,7 +10,7 @@ from wtforms import BooleanField, Form
 
 from relevansi.i18n import gettext
 from relevansi.records import Click, EmptyOutcome, Scale
-from relevansi.services.judging.events import KEEP, MOST_NOTES, AnswerRating
+from relevansi.services.judging.events import KEEP, LONGEST_NOTES, AnswerRating
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.web.frame import htmx
 from relevansi.web.frame.access import now
@@ -87,8 +87,8 @@ def nothing_to_undo(elsewhere: str) -> Response:
 
 class RatingForm(Form):
     quality = ChoiceField({"": None, **{str(grade): grade for grade in range(6)}})
-    notes = TextField(MOST_NOTES)
-    notes_base = TextField(MOST_NOTES)
+    notes = TextField(LONGEST_NOTES)
+    notes_base = TextField(LONGEST_NOTES)
     empty_outcome = ChoiceField({"": None, **{str(outcome): outcome for outcome in EmptyOutcome}})
     onward = BooleanField()
 
