@@ -59,7 +59,7 @@ def test_figures_of_the_sample_in_the_method(name: str, value: float, n: int) ->
     assert result.value == pytest.approx(value, abs=1e-12)
     assert result.lower == result.upper == result.value
     assert result.n == result.of == n
-    assert not result.so_far
+    assert not result.is_provisional
 
 
 def test_mrr_of_the_worked_example_in_the_method() -> None:
@@ -74,7 +74,7 @@ def test_the_value_so_far_may_lie_outside_its_bounds() -> None:
     result = figure("mean_overall_precision", listed("RR"), listed("N."))
 
     assert result == Figure(value=1.0, lower=0.5, upper=0.75, n=1, of=2)
-    assert result.so_far
+    assert result.is_provisional
 
 
 def test_nothing_rated_leaves_the_widest_bounds_and_a_reason() -> None:

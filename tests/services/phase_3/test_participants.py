@@ -87,14 +87,14 @@ def test_pseudonyms_are_unique(session: Session, study: Study, link: Participant
     participants.rename(session, melati, "MeLaTi")
 
     assert melati.pseudonym == "MeLaTi"
-    offered = {participants.offered(session, study) for _ in range(50)}
+    offered = {participants.free_pseudonym(session, study) for _ in range(50)}
     assert {"Melati", "Jati"} & offered == set()
     for name in offered:
         participants.invite(session, study, name, NOW)
     for name in participants.PSEUDONYMS:
         if name not in {*offered, "Melati", "Jati"}:
             participants.invite(session, study, name, NOW)
-    assert participants.offered(session, study) not in participants.PSEUDONYMS
+    assert participants.free_pseudonym(session, study) not in participants.PSEUDONYMS
     assert "Jati" not in said_in_log(session)
 
 

@@ -152,7 +152,9 @@ def figure_table(report: ComparisonReport, name: str, figures: Sequence[str]) ->
         figure: [contender.estimates[figure] for contender in comparison.contenders]
         for figure in figures
     }
-    is_open = any(estimate.figure.so_far for row in rows_of_estimates.values() for estimate in row)
+    is_open = any(
+        estimate.figure.is_provisional for row in rows_of_estimates.values() for estimate in row
+    )
     if is_open:
         parts += (gettext("At least"), gettext("At most"))
     rows = []

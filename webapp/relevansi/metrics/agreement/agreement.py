@@ -147,17 +147,21 @@ def agreement(
 
 
 def _of_pairs(rows: Rows, unfit: NoAgreement | None) -> Callable[[Formula], Coefficient]:
-    if unfit is None and len(next(iter(rows))) != 2:
+    """The function that applies a formula to the items on which both of two raters decided."""
+    if unfit is None and any(len(row) != 2 for row in rows):
         unfit = NoAgreement.NOT_TWO_RATERS
-    return _measuring({r: n for r, n in rows.items() if unfit is None and None not in r}, unfit)
+    if unfit is not None:
+        return _measuring({}, unfit)
+    return _measuring({row: times for row, times in rows.items() if None not in row}, None)
 
 
 def _measuring(
     units: Mapping[Any, int], unfit: NoAgreement | None
 ) -> Callable[[Formula], Coefficient]:
-    """What makes a coefficient of a formula; a table that is `unfit` has none."""
+    """The function that applies a formula to `units`; it finds no value in an `unfit` table."""
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
+    # Items that were labelled alike are computed once and counted: real tables have few kinds.
     kinds = sorted(units)
     counts = np.array([units[kind] for kind in kinds], dtype=np.float64)
     times = np.vstack([counts, counts - np.eye(len(counts))]) if kinds else np.zeros((1, 0))
@@ -198,6 +202,7 @@ def _interval(
 
 
 def _unfit(rows: Rows) -> NoAgreement | None:
+    """Why a table has no coefficient at all, ``None`` where it may have."""
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise ValueError("the rows of a table have a cell for every rater")
@@ -207,6 +212,7 @@ def _unfit(rows: Rows) -> NoAgreement | None:
 
 
 def shared(kinds: Kinds, times: Times) -> Floats:
+    """The number of items with two labels or more."""
     units: Floats = times[:, [len(kind) > 1 for kind in kinds]].sum(axis=1)
     return units
 

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from relevansi.metrics.agreement.agreement import Agreement, Scale, agreement
 from relevansi.metrics.comparisons.significance import exact_p
+from relevansi.metrics.judging.queries import BEST_QUALITY
 from relevansi.records import EmptyOutcome, Problem, Relevance
 
 MOST_PARTS = 10
@@ -25,13 +26,14 @@ LEAST_PART = 10
 """Over time the items are cut into ten parts, or fewer so that each holds ten items."""
 
 MOST_GRADES = 5
+"""The most grades of a scale, 0 included."""
 _VERDICTS: Mapping[str, int] = {
     **{str(grade): grade for grade in range(MOST_GRADES)},
     EmptyOutcome.CORRECT_EMPTY: 1,
     EmptyOutcome.FALSE_NEGATIVE: 0,
 }
-MOST_KEPT = 1024
-"""The agreement of so many tables is kept, those last asked for."""
+CACHED_TABLES = 1024
+"""Tables whose agreement is cached."""
 
 Row = tuple[int | None, ...]
 """The labels that raters gave to one item."""
@@ -51,6 +53,8 @@ class ItemKind(StrEnum):
 
 
 class CannotTell(Struct, frozen=True):
+    """How many of the judged cards got the verdict "cannot tell"."""
+
     n_cannot_tell: int
     n_judged: int
 
@@ -60,7 +64,7 @@ class CannotTell(Struct, frozen=True):
 
 
 class LabelledItem(Struct, frozen=True):
-    """One thing to agree on, with each rater's label, and when it was first judged, if known."""
+    """One item to agree on, with each rater's label, and when it was first judged, if known."""
 
     category: str
     labels: Mapping[str, str | float]
@@ -164,7 +168,7 @@ def consistency(
     *,
     top: int = 1,
 ) -> Consistency:
-    """How one rater agrees with themselves over (standing, second) verdicts or grades."""
+    """How one rater agrees with themselves over pairs of the label in force and the second one."""
     answered = sum(second is not None for _, second in repeats)
     table = ((_label(verdict), _label(second)) for verdict, second in repeats)
     agreement = measure(table, kind, top)
@@ -176,14 +180,18 @@ def measure(rows: Iterable[Row], kind: ItemKind, top: int) -> Agreement:
     return _measured(frozenset(Counter(rows).items()), kind, top)
 
 
-@lru_cache(maxsize=MOST_KEPT)
+@lru_cache(maxsize=CACHED_TABLES)
 def _measured(rows: frozenset[tuple[Row, int]], kind: ItemKind, top: int) -> Agreement:
-    """The agreement, kept: most tables stay the same."""
+    """The agreement, cached: a click changes few of the tables of a report."""
     is_graded = kind is ItemKind.CARDS and top > 1
+    if kind is ItemKind.QUALITY:
+        n_labels = BEST_QUALITY + 1
+    else:
+        n_labels = top + 1 if is_graded else 2
     return agreement(
         Counter(dict(rows)).elements(),
         scale=kind.scale(top),
-        labels=range(6 if kind is ItemKind.QUALITY else top + 1 if is_graded else 2),
+        labels=range(n_labels),
         weighted=is_graded,
     )
 
@@ -201,9 +209,9 @@ def _cannot_tell(
     for name in raters:
         verdicts = [item.labels[name] for item in items if name in item.labels]
         by_rater[name] = CannotTell(verdicts.count(Relevance.UNSURE), len(verdicts))
-    shares = by_rater.values()
-    n_cannot_tell = sum(share.n_cannot_tell for share in shares)
-    return CannotTell(n_cannot_tell, sum(share.n_judged for share in shares)), by_rater
+    n_cannot_tell = sum(each.n_cannot_tell for each in by_rater.values())
+    n_judged = sum(each.n_judged for each in by_rater.values())
+    return CannotTell(n_cannot_tell, n_judged), by_rater
 
 
 def _parts(items: Sequence[LabelledItem]) -> list[tuple[datetime, datetime, list[int]]]:

@@ -14,7 +14,7 @@ CHECKED = "empty_answers_checked"
 
 
 class Evidence(NamedTuple):
-    """An item that a rater looked up and that fits the question.
+    """An item of the catalogue that a rater pinned, since it fits the question.
 
     ``item_id`` is of the judged item, ``run_id`` of the run whose conversation it belongs to.
     ``identity`` is how files name it, ``name`` how pages do.
@@ -27,7 +27,7 @@ class Evidence(NamedTuple):
 
 
 class EmptyAnswer(NamedTuple):
-    """An empty list that was classified, and what those looked up who say so.
+    """An empty list that was classified, and the searches and evidence behind its outcome.
 
     ``emptiness`` is the judged item, which several runs may share. ``searches`` were made for the
     question no later than the verdict, by raters whose verdict it is. ``evidence`` is there only
@@ -41,10 +41,10 @@ class EmptyAnswer(NamedTuple):
 
 
 class EmptyAnswerCounts(Struct, frozen=True):
-    """How many empty answers are right and missed, and how many of each rest on looking.
+    """How many empty answers are right and missed, and how many of each rest on a search.
 
-    ``checked`` correct ones were given after looking, by ``searches``; ``with_evidence`` false
-    negatives have at least one of the ``evidence`` items.
+    ``checked`` of the correct ones were classified after ``searches`` of the catalogue;
+    ``with_evidence`` of the false negatives have at least one of the ``evidence`` items.
     """
 
     correct_empty: int = 0
@@ -56,7 +56,7 @@ class EmptyAnswerCounts(Struct, frozen=True):
 
     @property
     def share_checked(self) -> float | None:
-        """Empty answers checked: verdicts "correct empty" given after looking / all of them.
+        """Empty answers checked: verdicts "correct empty" given after a search / all of them.
 
         ``None`` where there are none. Searches after the verdict do not count. n is
         ``correct_empty``.

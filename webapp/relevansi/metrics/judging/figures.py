@@ -98,7 +98,7 @@ class Totals(Struct, frozen=True):
 
     @classmethod
     def of(cls, summaries: Iterable[QuerySummary]) -> Totals:
-        """The totals of `summaries`, the same in whatever order they come."""
+        """The totals of `summaries`, the same for any order of them."""
         listed = tuple(summaries)
         states = Counter(summary.state for summary in listed)
         outcomes = Counter(summary.empty_outcome for summary in listed)
@@ -196,7 +196,8 @@ class Figure(Struct, frozen=True):
     of: int = 0
 
     @property
-    def so_far(self) -> bool:
+    def is_provisional(self) -> bool:
+        """Whether open judgments can still change the figure: its bounds differ."""
         return round((self.upper or 0) - (self.lower or 0), 9) != 0
 
     @property
@@ -207,7 +208,7 @@ class Figure(Struct, frozen=True):
         """
         if self.lower is None:
             return self.value
-        return None if self.so_far else self.lower
+        return None if self.is_provisional else self.lower
 
     @property
     def why_undefined(self) -> Undefined | None:
@@ -309,9 +310,13 @@ class Numbers(Struct):
         if not self.n:
             return (None,) * len(shares)
         ordered = sorted(self._values)
-        places = [share * (self.n - 1) for share in shares]
-        pairs = [(place, ordered[int(place) : int(place) + 2]) for place in places]
-        return tuple(pair[0] + (pair[-1] - pair[0]) * (place % 1) for place, pair in pairs)
+        percentiles = []
+        for share in shares:
+            place = share * (self.n - 1)
+            below = ordered[int(place)]
+            above = ordered[min(int(place) + 1, self.n - 1)]
+            percentiles.append(below + (above - below) * (place % 1))
+        return tuple(percentiles)
 
 
 class ListCounts(Struct, frozen=True):
@@ -353,7 +358,7 @@ def placings(counts: ListCounts) -> tuple[Placing, ...]:
 def summarise_counts(
     counts: ListCounts, ways: Sequence[Placing], quality: float | None, *, cannot_tell: CannotTell
 ) -> QuerySummary:
-    """The summary of a list with `counts`, placed in one of the possible `ways`.
+    """The summary of a list with `counts`, whose relevant results lie in one of these `ways`.
 
     `cannot_tell` says what such a result is in the figures.
     """
@@ -392,10 +397,12 @@ def _all_placings(counts: ListCounts) -> Iterator[Placing]:
 
 
 def _span(values: Iterable[float | None]) -> Span:
-    distinct = {value for value in values if value is not None}
-    if len(distinct) < 2:
-        return Span.settled(next(iter(distinct), None))
-    return Span(None, min(distinct), max(distinct))
+    """The one value that there is, else none with the lowest and the highest as its bounds."""
+    present = [value for value in values if value is not None]
+    if not present:
+        return Span.settled(None)
+    lowest, highest = min(present), max(present)
+    return Span.settled(lowest) if lowest == highest else Span(None, lowest, highest)
 
 
 class QueryRow(Struct, frozen=True):
@@ -403,8 +410,8 @@ class QueryRow(Struct, frozen=True):
 
     ``verdicts`` are those the summary was made of, in rank order. Only files that name single
     results need them (the rated CSV names each "cannot tell"); else they may be left out.
-    ``external_id`` is the question's id in its owner's files. ``empty_answer`` is what looking gave
-    for a classified empty list; ``None`` in a rated file, which does not say.
+    ``external_id`` is the question's id in its owner's files. ``empty_answer`` has the searches and
+    the evidence for a classified empty list; ``None`` in a rated file, which does not say.
     """
 
     query_id: int
@@ -426,8 +433,8 @@ class RunReport(Struct, frozen=True):
     ``is_original``: its rated CSV has the columns of the original evaluation page. ``merging`` is
     how several raters' verdicts become one, "majority" or "median". ``seconds`` has the median time
     per verdict of each rater, where clicks tell it, and of how many verdicts. ``state`` is how far
-    the run is, ``None`` of a rated file. ``knows_searches``: rows say what was looked up, which a
-    rated file does not.
+    the run is, ``None`` of a rated file. ``knows_searches``: rows have the searches of the
+    catalogue, which a rated file does not.
     """
 
     run: str
@@ -449,6 +456,7 @@ class RunReport(Struct, frozen=True):
 
 
 def totals(report: RunReport) -> Totals:
+    """The totals of all rows of a report."""
     return Totals.of(row.summary for row in report.rows)
 
 
@@ -476,6 +484,7 @@ def averaged(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def category_totals(report: RunReport) -> dict[str, Totals]:
+    """The totals of each category, in the order in which the run has them."""
     members: dict[str, list[QuerySummary]] = {}
     for row in report.rows:
         members.setdefault(row.category, []).append(row.summary)

@@ -5,7 +5,7 @@ The rules of every figure here, in any study (the V1 figures of ``queries`` have
 - An item is relevant from the grade that the study's scale says. R is the number of relevant
   items among all that were judged for the question, whether the list has them or not.
 - An item that is unjudged or "cannot tell" holds its rank, has no gain and is not in R, so
-  that a figure has a value before the judging is complete: ``Judged@k`` stands beside.
+  that a figure has a value before the judging is complete: ``Judged@k`` is shown beside it.
 - A figure that divides by R, or by what an ideal list gains, is undefined (``None``, not 0)
   where that is 0. trec_eval's 0 has a name of its own: ``AP (trec_eval)``. Like trec_eval's means,
   a mean of that name is over the questions that have a line in the exported qrels.
@@ -191,7 +191,7 @@ def average_precision(ranked: RankedGrades) -> float | None:
 
 
 def binary_preference(ranked: RankedGrades) -> float | None:
-    """How seldom a judged not relevant result stands above a relevant one, over R.
+    """How seldom a judged not relevant result is ranked above a relevant one, over R.
 
     ``bpref = 1/R sum of 1 - min(above, R) / min(N, R)``: over the relevant results, *above*
     the not relevant ones above and *N* those of the pool; unjudged and "cannot tell" results
@@ -226,21 +226,25 @@ def inferred_ap(ranked: RankedGrades) -> float | None:
     >>> round(inferred_ap(RankedGrades((None, 1), pool=(1,))), 6)  # 1/2 + 1/2 * 1 * 1/2
     0.75
     """
-    n_relevant, unjudged, above, terms = ranked.n_relevant, 0, [0, 0], []
+    n_relevant = ranked.n_relevant
+    # The results above the current rank, by kind.
+    relevant = judged = ungraded = 0
+    terms = []
     for rank, grade in enumerate(ranked.ranks, 1):
         if not isinstance(grade, int):
-            unjudged += grade == "unsure" or (grade is None and rank <= len(ranked.listed))
+            is_open = grade is None and rank <= len(ranked.listed)
+            ungraded += grade == "unsure" or is_open
             continue
-        relevant = grade >= ranked.scale.relevant_from
-        if relevant:
-            share = (above[1] + 1e-5) / (sum(above) + 2e-5)
-            terms.append((1 + (sum(above) + unjudged) * share) / rank)
-        above[relevant] += 1
+        if grade >= ranked.scale.relevant_from:
+            share = (relevant + 1e-5) / (judged + 2e-5)
+            terms.append((1 + (judged + ungraded) * share) / rank)
+            relevant += 1
+        judged += 1
     return fsum(terms) / n_relevant if n_relevant else None
 
 
 class Form(Struct, frozen=True):
-    """What stands behind one form of names, as ``P@k``.
+    """How the figures of one form of names, as ``P@k``, are computed.
 
     ``value`` and ``highest``, the upper bound, take the grades and the number in the name,
     where it has one. No bounds are claimed of the figures that need the grades of the pool.
@@ -255,7 +259,7 @@ def _bounded(value: Callable[..., float | None]) -> Form:
 
 
 def _of_list(value: Callable[..., float | None]) -> Callable[..., float | None]:
-    """The figure of the method as one of rankings: what is open stays in the denominator."""
+    """The figure of the method as one of rankings: open results stay in the denominator."""
     return lambda ranked, *number: value(ranked.relevance(), *number)
 
 
@@ -376,7 +380,7 @@ def headline_of(study: Any) -> tuple[str, ...]:
 
 
 def usual_headline(study: Any) -> tuple[str, ...]:
-    """Those of a study whose owner chose none: by its kind of items and its scale."""
+    """The figures of a study whose owner chose none: by its kind of items and its scale."""
     of_kind = KINDS[study.kind].headlines or HEADLINES
     graded = Scale.stored(study.scale).top > 1
     return tuple(name for name in of_kind if graded or name != "nDCG@10")
@@ -403,8 +407,10 @@ def ranking_figure(name: str) -> RankingFigure:
     ('nDCG@10', 'RBP(0.8)')
     """
     match = _NAME.fullmatch(name.strip())
-    head, k, p, how = match.groups() if match else ("", "", "", "")
-    form = _BY_FORM.get(f"{head}{'@k' if k else ''}{'(p)' if p else ''}{how or ''}".casefold())
+    if match is None:
+        raise UnknownFigure(name)
+    head, k, p, variant = match.groups()
+    form = _BY_FORM.get(f"{head}{'@k' if k else ''}{'(p)' if p else ''}{variant or ''}".casefold())
     if form is None or (p and not float(p)):
         raise UnknownFigure(name)
     cutoff, persistence = int(k) if k else None, float(p) if p else None

@@ -3,7 +3,7 @@
 Functions of one list take the verdicts in rank order (position 0 is rank 1), ``None`` where a
 result is unjudged. *Decided* means relevant or not relevant: "cannot tell" and unjudged
 results are neither. A list that is judged in part gets the figure so far. In a study in which
-"cannot tell" counts as not relevant, the verdicts are first put through ``counted``.
+"cannot tell" counts as not relevant, the verdicts are first put through ``as_counted``.
 
 References: Manning, Raghavan & Schütze (2008), Introduction to Information Retrieval,
 chapter 8; Voorhees (1999), The TREC-8 Question Answering Track Report; Voorhees (2002), The
@@ -284,19 +284,20 @@ def _unrated(
     outcome: EmptyOutcome | None,
     cannot_tell: CannotTell,
 ) -> QuerySummary:
-    """The same without a quality, kept: thousands of queries have the same few verdicts."""
+    """The same without a quality, cached: thousands of queries have the same few verdicts."""
     complete = {
         QueryState.RESULTS: None not in verdicts,
         QueryState.EMPTY: outcome is not None,
         QueryState.FAILED: True,
         QueryState.UNREADABLE: False,
     }[state]
-    read = as_counted(verdicts, cannot_tell=cannot_tell)
+    counted = as_counted(verdicts, cannot_tell=cannot_tell)
     if complete:
-        spans = [Span.settled(value) for value in _values(state, read, outcome)]
+        spans = [Span.settled(value) for value in _values(state, counted, outcome)]
     else:
+        # Every open judgment at its worst, then at its best.
         worst, best = (
-            _values(state, [verdict if v is None else v for v in read], outcome or of_empty)
+            _values(state, [verdict if v is None else v for v in counted], outcome or of_empty)
             for verdict, of_empty in (_WORST, _BEST)
         )
         spans = [Span(None, lower, upper) for lower, upper in zip(worst, best, strict=True)]

@@ -1,6 +1,6 @@
 """The meaning of every figure and column: one place for pages, command line, exports and docs.
 
-What each means stands in ``meanings.toml`` of its feature. All texts are English message ids, to be
+The texts are in ``meanings.toml`` of each feature. All of them are English message ids, to be
 passed through ``gettext`` where they are shown; citations and symbols stay as they are.
 """
 
@@ -113,7 +113,7 @@ def _group(name: str, table: dict[str, Any], phrases: Mapping[str, str]) -> Meas
 
 
 def _spelled(value: Any, phrases: Mapping[str, str]) -> Any:
-    """A value with its phrases in full: each "@name" stands for one."""
+    """A value with its phrases in full: "@name" means the phrase or citation of that name."""
     if isinstance(value, list):
         return [_spelled(text, phrases) for text in value]
     if isinstance(value, str) and value.startswith("@"):

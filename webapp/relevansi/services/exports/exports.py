@@ -109,8 +109,8 @@ class RatedRun(NamedTuple):
     def file(self, name: str, data: bytes, *notes: str) -> ExportedFile:
         """Return a file of the run, named with the day of the run, else of its import.
 
-        The id keeps runs of one day apart. A file of ratings to which some are still to come says
-        so at its end.
+        The id tells runs of one day apart. The name of a file of unfinished ratings ends in how
+        far they are.
         """
         stated_day = run_folders.moment(self.run.timestamp).partition("_")[0]
         day = stated_day if stated_day.isdecimal() else file_day(self.run.imported_at)
@@ -226,16 +226,21 @@ def _qrels(rated: RatedRun, *, unjudged: bool = False) -> ExportedFile:
 def _run_file(rated: RatedRun, *, scores: bool = False) -> ExportedFile:
     """Return the ranked lists in TREC form, tagged with the run's id; with their own `scores`."""
     results, notes = [*judged(rated)], rated.unsampled_sentence()
-    if scores and (unscored := sum(result.is_below for result in results)):
-        results = [result for result in results if not result.is_below]
+    if not scores:
+        text = judged_results.run_file(results, tag=rated.run_id)
+        return rated.file("run.txt", text.encode(), *notes)
+    n_results = len(results)
+    results = [result for result in results if not result.is_below]
+    if len(results) < n_results:
         note = ngettext(
             "%(n)s result is left out: scores are stored for the ranks that are judged.",
             "%(n)s results are left out: scores are stored for the ranks that are judged.",
-            unscored,
+            n_results - len(results),
         )
         notes = (note, *notes)
-    text = judged_results.run_file(results, tag=rated.run_id, scores=scores)
-    if scores and (misordered := judged_results.misordered(results)):
+    text = judged_results.run_file(results, tag=rated.run_id, scores=True)
+    misordered = judged_results.misordered(results)
+    if misordered:
         note = ngettext(
             "In the list of %(n)s question the scores do not fall from rank to rank (%(ids)s): "
             "tools that sort by score put it in another order.",
@@ -245,7 +250,7 @@ def _run_file(rated: RatedRun, *, scores: bool = False) -> ExportedFile:
             ids=", ".join(misordered),
         )
         notes = (note, *notes)
-    return rated.file("run_scores.txt" if scores else "run.txt", text.encode(), *notes)
+    return rated.file("run_scores.txt", text.encode(), *notes)
 
 
 def judged(rated: RatedRun, *, with_empty: bool = False) -> Iterator[JudgedResult]:
@@ -474,12 +479,15 @@ def _for_tool(rated: RatedRun, *, form: str, index: str = "") -> ExportedFile:
 
 
 def _of_collection(rated: RatedRun, form: str) -> list[JudgedResult]:
+    """Return the results of a run for a format of ``TOOLS``; raises what refuses that format."""
     if form not in formats_for(rated.study):
         raise ForCollections(form)
     results = [*judged(rated)]
-    texts = Counter({result.query_id: result.question for result in results}.values())
-    if form in BY_TEXT and (repeated := [text for text, n in texts.items() if n > 1]):
-        raise EqualTexts(repeated[0])
+    if form in BY_TEXT:
+        texts = {result.query_id: result.question for result in results}.values()
+        for text, n_questions in Counter(texts).items():
+            if n_questions > 1:
+                raise EqualTexts(text)
     return results
 
 
@@ -511,7 +519,7 @@ def tree(
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """Return the study's runs with their judgments under `rule`, as files by path.
 
-    Beside them come the warnings on data that no file holds.
+    Second come the warnings on data that no file holds.
     """
     # Whole runs, with their questions and cards, in a few statements.
     rows = session.scalars(
@@ -584,11 +592,12 @@ def _read_run_of(run: Run) -> ReadRun:
 
 
 def _unrated(report: RunReport) -> RunReport:
+    """Return the report as it was before any rating: the template to be filled in."""
     rows = []
     for row in report.rows:
         verdicts = (None,) * row.summary.results_count
         unjudged = QueryJudgments(row.summary.state, verdicts)
-        summary = summarise(unjudged, cannot_tell="not_relevant")  # nothing is, in a template
+        summary = summarise(unjudged, cannot_tell="not_relevant")  # no verdict, so either way
         summary = summary.with_figures(dict.fromkeys(row.summary.ranking, Span.settled(None)))
         rows.append(replace(row, notes="", summary=summary, verdicts=verdicts))
     return replace(report, rows=tuple(rows))
@@ -603,18 +612,19 @@ def _comparisons(
             continue
         compared = comparisons.report(session, study, ids, rule, with_agreement=True)
         day, markdown = _day(rated[run] for run in ids), comparison_files.FORMATS["markdown"]
-        # A run without a date leaves no other day that is the same at every export.
+        # Runs without a date get a fixed one, since equal data give equal files.
         on = date.fromisoformat(day) if day.isdecimal() else date.min
         yield f"phase{phase}_comparison_{day}.md", markdown.render(compared, on)
 
 
 def _day(runs: Iterable[ReadRun]) -> str:
+    """Return the latest day among those that the runs state, as files are named by it."""
     days = [run_folders.moment(run.timestamp).partition("_")[0] for run in runs]
     return max((day for day in days if day.isdecimal()), default=run_folders.UNDATED)
 
 
 def _differing_answers(run: ReadRun, path: str, data: bytes) -> Iterator[str]:
-    """Yield the questions that reading the file again would not give as they are here."""
+    """Yield a warning on each question that the file, read again, would not give as it is here."""
     read = {query.query_id: query for query in read_run(path, data).queries}
     for query in run.queries:
         again = read.get(query.query_id)

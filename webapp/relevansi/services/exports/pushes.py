@@ -1,8 +1,8 @@
 """Judgments of a run pushed to the tool that its results came from: Phoenix, OpenSearch.
 
 What is pushed twice changes nothing. Phoenix keeps one annotation of a name for each document of a
-span, which the next one replaces. OpenSearch makes a new list of every import: the name of ours
-ends in a digest of its ratings, which is looked for before each try.
+span, which the next one replaces. OpenSearch makes a new list of every import, so a list is named
+with a digest of its ratings, and imported only where none of that name is there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Refusal(Struct, frozen=True):
 
 
 class Pushed(Struct, frozen=True):
-    """What became of judgments that were pushed: ``n_accepted`` of them, and those refused.
+    """The outcome of a push: ``n_accepted`` judgments, and those that the server refused.
 
     ``name`` is that of the list in OpenSearch; it ``was_there`` if an earlier try made it.
     """
@@ -105,7 +105,7 @@ def _name(annotation: Mapping[str, Any]) -> str:
 
 def _post(batch: Sequence[Mapping[str, Any]], address: str, token: str) -> list[Refusal]:
     """Send annotations, and return which of them Phoenix refuses: for one it refuses all."""
-    # Unless synchronous, it accepts what it drops later.
+    # Asynchronously Phoenix would accept annotations and drop some later.
     how: Any = {"params": {"sync": "true"}, "json": {"data": batch}}
     answer = client.request("POST", address, token=token, **how)
     refusal = _refusal(answer, map(_name, batch))
@@ -113,7 +113,7 @@ def _post(batch: Sequence[Mapping[str, Any]], address: str, token: str) -> list[
         return []
     if len(batch) == 1 or not any(annotation["span_id"] in answer.text for annotation in batch):
         return [refusal]
-    # It names a span that it does not know and takes none of the batch: halves find which it is.
+    # Phoenix refuses a batch for one unknown span: halves of it find the annotations at fault.
     middle = len(batch) // 2
     halves = batch[:middle], batch[middle:]
     return [refusal for half in halves for refusal in _post(half, address, token)]
@@ -128,7 +128,7 @@ def _push_list(body: Mapping[str, Any], address: str, token: str) -> Pushed:
     name = f"{body['name']} {digest}"
     ask = partial(client.request, token=token, patience=replace(client.PATIENT, tries=1))
     for attempt in client.retries(client.PATIENT):
-        with attempt:  # an answer that was lost may be of a list that was stored
+        with attempt:  # where an answer was lost, the list may be stored all the same
             if _is_there(name, address, ask):
                 return Pushed(address, 0, name=name, was_there=True)
             answer = ask("PUT", address, json={**body, "name": name})
@@ -150,6 +150,7 @@ def _is_there(name: str, address: str, ask: Callable[..., httpx.Response]) -> bo
 
 
 def _refusal(answer: httpx.Response, items: Iterable[str]) -> Refusal | None:
+    """Return why the server refused `items`, ``None`` where it did not; raises ``TokenRefused``."""
     if answer.is_success:
         return None
     reason = detail(answer.content)

@@ -69,7 +69,7 @@ def compare(
 def runs_of(session: Session, study: Study, report: RunReport, run_ids: Sequence[str]) -> list[str]:
     """Return those of `run_ids` with the questions and numbers of results of `report`.
 
-    Where no run has just these, those that have more: a line of the file may be missing.
+    Where no run has exactly these, those that have more: the file may lack a line.
     """
     lists_of_file, rule = _lists(report), reports.rule_of(session, study)
     lists = {
@@ -89,6 +89,7 @@ def _lists(report: RunReport) -> set[tuple[int, str, int]]:
 
 
 def _lines(report: RunReport) -> Mapping[int, list[Cell]]:
+    """Return the cells with figures of each line, by query id, rounded as files have them."""
     original = replace(report, is_original=True)  # the columns that are read from files
     lines: dict[int, list[Cell]] = {}
     for row, cells in zip(report.rows, rated_rows(original), strict=True):
@@ -152,12 +153,13 @@ def examine(session: Session, study: Study, read: RatedFile, rater: str | None) 
     by_id = {run.id: run for run in runs.in_order(session, study)}
     fits = runs_of(session, study, read.report, [*by_id])
     rater_name = name_line(rater or "")
-    who = raters.find_named(session, study, rater_name) if rater_name else None
+    stored_rater = raters.find_named(session, study, rater_name) if rater_name else None
     report = RatedImport(
         name=read.report.run,
-        rater=who.name if who else rater_name,
-        rater_is_new=bool(rater_name) and who is None,
-        refused=who is not None and (who.is_machine or who.removed_at is not None),
+        rater=stored_rater.name if stored_rater else rater_name,
+        rater_is_new=bool(rater_name) and stored_rater is None,
+        refused=stored_rater is not None
+        and (stored_rater.is_machine or stored_rater.removed_at is not None),
         lines=len(read.report.rows),
         fits=tuple(fits),
         counts=RatingCounts.of(field for row in read.report.rows for field, _ in _values(row)),
@@ -170,8 +172,10 @@ def examine(session: Session, study: Study, read: RatedFile, rater: str | None) 
     if not report.storable:
         return report
     here: dict[tuple[int, str], str] = {}
-    if who is not None:
-        stored = reports.report(session, study, run.id, reports.of_rater(who), with_unasked=True)
+    if stored_rater is not None:
+        stored = reports.report(
+            session, study, run.id, reports.of_rater(stored_rater), with_unasked=True
+        )
         here = {
             (row.query_id, field): value for row in stored.rows for field, value in _values(row)
         }
@@ -200,13 +204,15 @@ def store(
     A rater of that name is made if there is none. Nothing is stored where the report is not
     ``storable``.
     """
-    who = raters.find_named(session, study, rater)
-    if who is not None:
-        events.lock(session, who)  # no click comes between the report and what is stored by it
+    stored_rater = raters.find_named(session, study, rater)
+    if stored_rater is not None:
+        # No click comes between the report and what is stored by it.
+        events.lock(session, stored_rater)
     report = examine(session, study, read, rater)
     if report.run_id is None or not report.storable:
         return report
-    who = who or raters.add(session, study, report.rater, now)  # a new one is nobody else's yet
+    # A new rater needs no lock: nobody else knows of it yet.
+    stored_rater = stored_rater or raters.add(session, study, report.rater, now)
     in_run = select(Query).where(Query.run_id == report.run_id)
     queries = {query.query_id: query for query in session.scalars(in_run)}
     changes = []
@@ -215,10 +221,10 @@ def store(
         target = Target(value.field, None, query.id)
         if value.field == "empty_outcome":
             target = Target("verdict", query.emptiness_id, query.id)
-        # A rated CSV has no ids of clicks; each value becomes an event of its own.
+        # A rated CSV has no ids of clicks, so each value becomes a new event.
         changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
-    events.record_all(session, who, changes, cause="import")
-    events.refresh(session, who, [change.target for change in changes])
+    events.record_all(session, stored_rater, changes, cause="import")
+    events.refresh(session, stored_rater, [change.target for change in changes])
     return replace(report, replaced=overwrite)
 
 

@@ -38,8 +38,8 @@ from relevansi.services.judging.judged_items import blind_identity_of, identity_
 from relevansi.services.people import raters
 
 
-class AimedChange(Struct, frozen=True):
-    """A change with its target here, and the event it would become."""
+class TargetedChange(Struct, frozen=True):
+    """A change of the file with its target in this study, and the event that it becomes."""
 
     change: RatingChange
     target: Target
@@ -47,10 +47,10 @@ class AimedChange(Struct, frozen=True):
     event: NewEvent
 
 
-def aim_changes(
+def with_targets(
     session: Session, run: Run, read: OfflineRatings, now: datetime, problems: list[Problem]
-) -> Iterator[AimedChange]:
-    """Yield every change with its target, in order; report those without one."""
+) -> Iterator[TargetedChange]:
+    """Yield every change with its target, in order; those without one become `problems`."""
     items = selectinload(Query.results).joinedload(Result.judged_item)
     in_run = select(Query).where(Query.run_id == run.id)
     rows = session.scalars(in_run.options(items.joinedload(JudgedItem.item)))
@@ -68,11 +68,11 @@ def aim_changes(
             problems.append(problem)
             reported.add(where)
         if target is not None:
-            # A page without a device of its own is told from others by its run.
+            # A page that names no device is one for its run: sequences count within a device.
             device = read.device or read.identity[:64]
             order = device, change.sequence, change.made_at, now
             event = NewEvent(change.event_id, change.value, *order)
-            yield AimedChange(change, target, title, event)
+            yield TargetedChange(change, target, title, event)
 
 
 def _target(
@@ -83,26 +83,26 @@ def _target(
         unknown = error("ratings_question_unknown", read.name, query_id=change.query_id)
         return None, "", unknown
     if change.field in OF_CARDS:
-        return _card(query, read, change)
+        return _card_target(query, read, change)
     if is_outcome:
         return Target("verdict", query.emptiness_id, query.id), "", None
     return Target(change.field, None, query.id), "", None
 
 
-def _card(
+def _card_target(
     query: Query, read: OfflineRatings, change: RatingChange
 ) -> tuple[Target | None, str, Problem | None]:
-    """Return the judged item of the card that was rated, at any rank it may now have."""
+    """Return the target, the title and any problem of a rated card, at whatever rank it is now."""
     assert change.rank is not None
     field = "verdict" if change.field == "relevance" else change.field
     rated = read.cards.get(change.query_id, {}).get(change.rank)
     at_rank = next((result for result in query.results if result.rank == change.rank), None)
-    if at_rank and (rated is None or _is(at_rank, rated)):
+    if at_rank and (rated is None or _is_same_item(at_rank, rated)):
         title = listed_item(at_rank.card, at_rank.judged_item.card).name
         return Target(field, at_rank.judged_item_id, query.id), title, None
     title = rated.title if rated else ""
     details: dict[str, str | int] = {"title": title, "rank": change.rank}
-    same = [result for result in query.results if rated and _is(result, rated)]
+    same = [result for result in query.results if rated and _is_same_item(result, rated)]
     if len({result.judged_item_id for result in same}) != 1:
         return None, title, error("ratings_card_gone", read.name, details, query_id=query.query_id)
     details |= {"now": same[0].rank}
@@ -110,7 +110,8 @@ def _card(
     return Target(field, same[0].judged_item_id, query.id), title, moved
 
 
-def _is(result: Result, rated: RatedCard) -> bool:
+def _is_same_item(result: Result, rated: RatedCard) -> bool:
+    # A page for blind raters has hashes in the place of identities.
     return rated.identity in {identity_of(result), blind_identity_of(result)}
 
 
@@ -219,43 +220,51 @@ def store(
     if the owner ``confirmed`` the name, or it is among the `newcomers` whom earlier files made.
     Nothing stored before is lost.
     """
-    report, who, changes = _examine(session, study, read, now, rater)
+    report, stored_rater, changes = _examine(session, study, read, now, rater)
     is_confirmed = confirmed or report.rater in newcomers
     if not report.storable or (report.needs_confirmation and not is_confirmed):
         return report
-    who = who or raters.add(session, study, report.rater, now)
-    events.lock(session, who)
-    _record(session, who, changes)
+    stored_rater = stored_rater or raters.add(session, study, report.rater, now)
+    events.lock(session, stored_rater)
+    _record(session, stored_rater, changes)
     return replace(report, stored=True)
 
 
 def _examine(
     session: Session, study: Study, read: OfflineRatings, now: datetime, rater: str | None
-) -> tuple[RatingsReport, Rater | None, Sequence[AimedChange]]:
+) -> tuple[RatingsReport, Rater | None, Sequence[TargetedChange]]:
     """Return the report of a file, the rater if there is one here, and the changes to store."""
     problems = list(read.problems)
     name = name_line(rater or read.rater)[: raters.LONGEST_NAME]
-    who = raters.find_named(session, study, name) if name else None
+    stored_rater = raters.find_named(session, study, name) if name else None
     if not name:
         problems.append(error("ratings_without_rater", read.name))
-    elif who is not None and (who.is_machine or who.removed_at is not None):
-        problems.append(error("ratings_of_no_rater", read.name, {"name": who.name}))
+    elif stored_rater is not None and (
+        stored_rater.is_machine or stored_rater.removed_at is not None
+    ):
+        problems.append(error("ratings_of_no_rater", read.name, {"name": stored_rater.name}))
     run = _run(session, study, read, problems)
     if run is None:
-        return RatingsReport(read.name, tuple(problems), rater=name), who, ()
+        return RatingsReport(read.name, tuple(problems), rater=name), stored_rater, ()
     history: Sequence[Event] = ()
-    if who is not None:
-        history = session.scalars(select(Event).where(Event.rater_id == who.id)).all()
+    if stored_rater is not None:
+        history = session.scalars(select(Event).where(Event.rater_id == stored_rater.id)).all()
     stored = {(event.event_id, event.field): event for event in history}
     changes = []
-    for aim in aim_changes(session, run, read, now, problems):
-        event = stored.get((aim.event.event_id, aim.target.field))
-        new = aim.event.new, aim.target.conflict_key
+    for targeted in with_targets(session, run, read, now, problems):
+        event = stored.get((targeted.event.event_id, targeted.target.field))
+        new = targeted.event.new, targeted.target.conflict_key
         if event is None or (event.new, Target.of(event).conflict_key) == new:
-            changes.append(aim)
+            changes.append(targeted)
         else:
-            problems.append(error("ratings_change_edited", read.name, query_id=aim.change.query_id))
-    fresh = [aim for aim in changes if (aim.event.event_id, aim.target.field) not in stored]
+            problems.append(
+                error("ratings_change_edited", read.name, query_id=targeted.change.query_id)
+            )
+    fresh = [
+        targeted
+        for targeted in changes
+        if (targeted.event.event_id, targeted.target.field) not in stored
+    ]
     effects = list(_effects(history, changes, fresh))
     report = RatingsReport(
         name=read.name,
@@ -263,8 +272,8 @@ def _examine(
         run_id=run.id,
         search_method=run.search_method,
         llm=run.llm,
-        rater=who.name if who else name,
-        rater_is_new=who is None,
+        rater=stored_rater.name if stored_rater else name,
+        rater_is_new=stored_rater is None,
         new=len(fresh),
         stored_before=len(changes) - len(fresh),
         counts=RatingCounts.of(e.field for e in effects if e.in_file is not None),
@@ -273,20 +282,20 @@ def _examine(
         same=RatingCounts.of(e.field for e in effects if e.here is not None and not e.is_changed),
         contradictions=tuple(effect for effect in effects if effect.contradicts),
     )
-    return report, who, changes
+    return report, stored_rater, changes
 
 
 def _effects(
-    history: Iterable[Event], changes: Iterable[AimedChange], fresh: Iterable[AimedChange]
+    history: Iterable[Event], changes: Iterable[TargetedChange], fresh: Iterable[TargetedChange]
 ) -> Iterator[FileEffect]:
     """Yield each judgment that the changes are about; the `fresh` ones were not stored before."""
     stored: defaultdict[Target, list[Event | NewEvent]] = defaultdict(list)
     added: defaultdict[Target, list[Event | NewEvent]] = defaultdict(list)
     for event in history:
         stored[Target.of(event).conflict_key].append(event)
-    for aim in fresh:
-        added[aim.target.conflict_key].append(aim.event)
-    for about, last in {aim.target.conflict_key: aim for aim in changes}.items():
+    for targeted in fresh:
+        added[targeted.target.conflict_key].append(targeted.event)
+    for about, last in {targeted.target.conflict_key: targeted for targeted in changes}.items():
         here, after = current_event(stored[about]), current_event([*stored[about], *added[about]])
         before = here.new if here else None
         yield FileEffect(
@@ -315,24 +324,29 @@ def _run(
     return None
 
 
-def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
-    """Record the changes in their order: those that take back another one by one."""
+def _record(session: Session, rater: Rater, targeted_changes: Iterable[TargetedChange]) -> None:
+    """Record the changes in their order: undos one by one, since each names an event stored."""
     targets: list[Target] = []
-    for takes_back, group in groupby(aimed, key=lambda aim: aim.change.undoes is not None):
-        some = list(group)
-        changes = [TargetChange(aim.target, aim.event.new, aim.event.click) for aim in some]
+    for takes_back, group in groupby(
+        targeted_changes, key=lambda targeted: targeted.change.undoes is not None
+    ):
+        alike = list(group)
+        changes = [
+            TargetChange(targeted.target, targeted.event.new, targeted.event.click)
+            for targeted in alike
+        ]
         if takes_back:
-            for aim, change in zip(some, changes, strict=True):
-                undone = _find_undone(session, who, aim.change.undoes)
-                events.record(session, who, *change, cause="undo", undoes=undone)
+            for targeted, change in zip(alike, changes, strict=True):
+                undone = _find_undone(session, rater, targeted.change.undoes)
+                events.record(session, rater, *change, cause="undo", undoes=undone)
         else:
-            events.record_all(session, who, changes, cause="import")
+            events.record_all(session, rater, changes, cause="import")
         targets += [change.target for change in changes]
-    events.refresh(session, who, targets)
+    events.refresh(session, rater, targets)
 
 
-def _find_undone(session: Session, who: Rater, event_id: str | None) -> Event | None:
+def _find_undone(session: Session, rater: Rater, event_id: str | None) -> Event | None:
     """Return the event that a change takes back; ``None`` where it is gone or was taken back."""
-    undone = select(Event.undoes_id).where(Event.rater_id == who.id, Event.undoes_id.is_not(None))
-    same = (Event.rater_id == who.id) & (Event.event_id == event_id)
+    undone = select(Event.undoes_id).where(Event.rater_id == rater.id, Event.undoes_id.is_not(None))
+    same = (Event.rater_id == rater.id) & (Event.event_id == event_id)
     return session.scalar(select(Event).where(same, Event.id.not_in(undone)))

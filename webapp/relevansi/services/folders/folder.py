@@ -1,7 +1,7 @@
 """The studies of one folder: a database each, named after the address below which it is served.
 
-What is archived has a file beside it that says so. The folder's own database holds the password of
-its owner; of a study only counts are read here, never who its people are.
+An archived study has an empty file beside it that says so. The folder's own database has the
+password of its owner; of a study only counts are read here, never the names of its people.
 """
 
 from __future__ import annotations
@@ -86,11 +86,12 @@ def find(folder: Path, name: str) -> Path:
 
 
 def names(folder: Path) -> list[str]:
+    """Return the names of the studies in a folder, in order."""
     return sorted(file.stem for file in folder.glob("*.sqlite") if STUDY.fullmatch(file.stem))
 
 
 def lines(folder: Path, secret: str) -> list[FolderLine]:
-    """Return every study with its state; one that cannot be read says why, and stops no other."""
+    """Return every study with its state; of one that cannot be read the line says why."""
     return [_line(folder, name, secret) for name in names(folder)]
 
 
@@ -130,7 +131,7 @@ def _read(database: Database, line: FolderLine, secret: str) -> FolderLine:
 
 
 def study_secret(secret: str, name: str) -> str:
-    """Return the key that signs the cookies of one study: those of another are worth nothing."""
+    """Return the key that signs the cookies of one study: no other study accepts them."""
     if not name:
         return secret
     return hmac.new(secret.encode(), f"study/{name}".encode(), hashlib.sha256).hexdigest()
@@ -155,12 +156,13 @@ def archive(folder: Path, name: str) -> None:
 
 
 def reopen(folder: Path, name: str) -> None:
+    """Let an archived study be changed again."""
     find(folder, name)
     (folder / f"{name}{ARCHIVED}").unlink(missing_ok=True)
 
 
 def make(folder: Path, name: str, password: str | None, now: datetime) -> None:
-    """Make a new study; its owner has the folder's `password`, which is hashed, if there is one."""
+    """Make a new study; its owner has the folder's `password`, hashed, if there is one."""
     with _new(folder, name) as database:
         _begin(database, password, now)
 
@@ -177,6 +179,7 @@ def make_of_backup(
 def make_demo(
     folder: Path, name: str, password: str | None, now: datetime, *, documents: bool
 ) -> None:
+    """Make a study of the demo of properties, or of `documents`."""
     with _new(folder, name) as database:
         demos.restore(Path(database.description), documents=documents)
         _begin(database, password, now)
@@ -193,7 +196,7 @@ def _begin(database: Database, password: str | None, now: datetime) -> None:
 
 @contextmanager
 def _new(folder: Path, name: str) -> Iterator[Database]:
-    """Yield the database of a new study, which is gone again unless everything goes well."""
+    """Yield the database of a new study, which is deleted again if anything fails."""
     if not STUDY.fullmatch(name):
         raise UnfitName(name)
     file = folder / f"{name}.sqlite"
@@ -201,7 +204,7 @@ def _new(folder: Path, name: str) -> Iterator[Database]:
         file.touch(mode=0o600, exist_ok=False)  # two who choose one name at once do not get both
     except FileExistsError:
         raise StudyExists(name) from None
-    (folder / f"{name}{ARCHIVED}").unlink(missing_ok=True)  # of an earlier one of that name
+    (folder / f"{name}{ARCHIVED}").unlink(missing_ok=True)  # left by an earlier study of that name
     try:
         with closing(Database(sqlite_url(file))) as database:
             yield database
@@ -211,7 +214,7 @@ def _new(folder: Path, name: str) -> Iterator[Database]:
 
 
 def unfit_names(folder: Path) -> list[str]:
-    """Return the files of the folder that no study can be called after, for the list to say so."""
+    """Return the databases of a folder whose names cannot be addresses: no study opens by them."""
     stems = (file.name for file in folder.glob("*.sqlite") if not file.name.startswith("."))
     earlier = f".{sqlite_files.KEPT}-"
     unfit = [name for name in stems if not STUDY.fullmatch(Path(name).stem)]

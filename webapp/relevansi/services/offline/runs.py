@@ -54,6 +54,7 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
 
 
 def _name(run: Run) -> str:
+    """Return a name for the file, of signs that every file system takes."""
     labels = "_".join(filter(None, (run.search_method, run.llm, run.timestamp)))
     return re.sub(r"[^A-Za-z0-9_-]+", "_", labels).strip("_")[:_LONGEST_NAME] or run.session_key[:8]
 
@@ -78,7 +79,7 @@ def _questions(
         turn = OfflineTurn(query.query_id, question.text, query.response)
         conversation = [*conversation, turn]
         if query.query_id in left_out:
-            continue  # but a question that follows it shows it
+            continue  # only as a turn before the questions that follow it
         cards = _cards(query, particulars_by_query[query.id], blind=blind)
         details = [card.particulars for card in cards]
         yield OfflineQuestion(
@@ -105,13 +106,15 @@ def _cards(
     for result in query.results:
         ranks[result.judged_item.id].append(result.rank)
     numbers = {item: number for number, item in enumerate(ranks)}
+    # An id of a document may tell its system, so blind raters get a hash of it.
+    identity = blind_identity_of if blind else identity_of
     has_prices = any(result.card.get("price") for result in query.results)
     return tuple(
         OfflineCard(
             number=result.rank,
             card=_card(result, blind=blind),
             item_number=numbers[result.judged_item.id],
-            identity=(blind_identity_of if blind else identity_of)(result),
+            identity=identity(result),
             repeats=tuple(r for r in ranks[result.judged_item.id] if r != result.rank),
             particulars=particulars_by_rank.get(result.rank),
             has_prices=has_prices,

@@ -68,10 +68,12 @@ def report(session: Session, study: Study, now: datetime) -> UserStudyReport:
 
 
 def everybody(session: Session, study: Study, now: datetime) -> tuple[Person, ...]:
+    """Return all participants of a study with their answers, by number."""
     return _people(session, study, participants.everybody(session, study), now)
 
 
 def person(session: Session, participant: Participant, now: datetime) -> Person:
+    """Return one participant with all their answers."""
     return _people(session, participant.study, [participant], now)[0]
 
 
@@ -84,17 +86,26 @@ def _people(
     for participant in members:
         closing = questionnaires.get(participant.rater_id or 0, Questionnaire((None,) * 10, "", ""))
         answers = tuple(_answers(session, participant, now))
-        notes = [(f"note {a.number}", a.row.notes, a.question) for a in answers if a.row]
-        texts = [*notes, ("helped", closing.helped, ""), ("missing", closing.missing, "")]
+        texts = [(f"note {a.number}", a.row.notes, a.question) for a in answers if a.row]
+        texts += [("helped", closing.helped, ""), ("missing", closing.missing, "")]
         comments = [
             Comment(name, text, themes.get((participant.id, name), ()), question)
             for name, text, question in texts
             if text
         ]
-        consent = participant.consent.number if participant.consent else None
-        about = participant.id, participant.number, participant.pseudonym, consent
-        times = participant.agreed_at, participant.finished_at
-        people.append(Person(*about, *times, answers, closing.usability, tuple(comments)))
+        people.append(
+            Person(
+                id=participant.id,
+                number=participant.number,
+                pseudonym=participant.pseudonym,
+                consent=participant.consent.number if participant.consent else None,
+                agreed_at=participant.agreed_at,
+                finished_at=participant.finished_at,
+                answers=answers,
+                usability=closing.usability,
+                comments=tuple(comments),
+            )
+        )
     return tuple(people)
 
 
@@ -113,8 +124,13 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
         query, row = queries.get(question.position), rows.get(question.position)
         results = zip(query.results, row.verdicts, strict=True) if query and row else ()
         yield OwnAnswer(
-            *(question.position, question.text, question.category, stored.conversation),
-            *(str(line.state), stored.put_at, stored.answered_at),
+            number=question.position,
+            question=question.text,
+            category=question.category,
+            conversation=stored.conversation,
+            state=str(line.state),
+            asked_at=stored.put_at,
+            answered_at=stored.answered_at,
             response=query.response if query else "",
             row=row,
             cards=tuple((result.rank, Card(**result.card), verdict) for result, verdict in results),
@@ -191,6 +207,7 @@ def remove(
 
 
 def _themes_of(session: Session, participant: Participant, comment: str) -> dict[str, CommentTheme]:
+    """Return the rows of the themes of one comment, by theme; raises ``UnknownComment``."""
     if comment not in COMMENTS and not re.fullmatch("note [0-9]{1,9}", comment):
         raise UnknownComment(comment)
     is_on = (CommentTheme.participant_id == participant.id) & (CommentTheme.comment == comment)
@@ -198,6 +215,7 @@ def _themes_of(session: Session, participant: Participant, comment: str) -> dict
 
 
 def _tidy(text: str) -> str:
+    """Return a category or theme without needless blanks; raises ``UnfitTheme``."""
     tidied = " ".join(text.replace("\x00", "").split())
     if len(tidied) > LONGEST:
         raise UnfitTheme(text)

@@ -9,6 +9,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from math import ceil
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -61,6 +62,7 @@ def state_of(question: OwnQuestion, now: datetime) -> State:
 
 
 def next_waiting(session: Session) -> OwnQuestion | None:
+    """Return the question that has waited longest, of any participant."""
     return session.scalar(
         select(OwnQuestion)
         .where(WAITING)
@@ -86,6 +88,7 @@ def waiting_before(session: Session, question: OwnQuestion, now: datetime) -> in
 
 
 TEST_SECONDS = 30
+"""The longest that the owner waits for the answer to a test question."""
 NOT_SET_UP, UNREADABLE, UNEXPECTED = "not_set_up", "unreadable", "unexpected"
 
 
@@ -119,7 +122,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         if waiting is None:
             return Idle.DONE
         phase = user_studies.lock(session, waiting.participant.study)
-        # Between the read and the lock another caller may have taken it.
+        # Between the read and the lock another worker may have taken it.
         waiting = next_waiting(session)
         of_study = Participant.study_id == phase.study_id, loop.are_held(OwnQuestion, now)
         on_their_way = select(func.count()).join_from(OwnQuestion, Participant).where(*of_study)
@@ -136,11 +139,11 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
     def store(
         self, session: Session, call: QuestionCall, outcome: Answer | Failed, now: datetime
     ) -> None:
-        """Keep an answer with its cards, or why there is none, if it is still waited for."""
+        """Store an answer with its cards, or why there is none, if the lease is still good."""
         row = session.get(OwnQuestion, call.lease.key)
         if row is None:
             return
-        # First the rater, then the question, as everybody locks them: no deadlock.
+        # First the rater, then the question, as clicks lock them: no deadlock.
         events.lock(session, rater(row.participant))
         row = loop.lock_row(session, OwnQuestion, call.lease)
         if row is None:
@@ -155,7 +158,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         session_id = outcome.session_id if isinstance(outcome, Answer) else None
         if session_id and user_studies.assigns_sessions(call.settings):
             row.session_id = session_id
-        keep_entry(session, row, entry)
+        store_entry(session, row, entry)
 
     def unforeseen(self, error: Exception) -> Failed:
         return Failed(UNEXPECTED, type(error).__name__)
@@ -185,6 +188,7 @@ def _answer(settings: UserStudySettings, message: Message) -> Answer | Failed:
 
 
 def rater(participant: Participant) -> Rater:
+    """Return the rater of a participant who agreed: only these have one."""
     assert participant.rater is not None
     return participant.rater
 
@@ -203,7 +207,8 @@ def _read(question: Question, answer: Answer) -> ReadQuery | Failed:
     return entry
 
 
-def keep_entry(session: Session, row: OwnQuestion, entry: ReadQuery) -> None:
+def store_entry(session: Session, row: OwnQuestion, entry: ReadQuery) -> None:
+    """Add an answer to the participant's run, where it is judged as any other."""
     participant = row.participant
     assert participant.run is not None
     stored_runs.add_answers(session, {participant.run.id: [(row.question, entry)]})
@@ -218,8 +223,9 @@ def _message(session: Session, row: OwnQuestion, settings: UserStudySettings) ->
         for turn in _history(session, row.participant)
         if turn.query and (turn.conversation, turn.state) == (row.conversation, State.ANSWERED)
     )
-    is_theirs = not earlier and user_studies.assigns_sessions(settings)
-    session_id, user_id = "" if is_theirs else row.session_id, row.participant.run_id or ""
+    chatbot_names_session = not earlier and user_studies.assigns_sessions(settings)
+    session_id = "" if chatbot_names_session else row.session_id
+    user_id = row.participant.run_id or ""
     return Message(row.question.text, session_id, user_id, settings.search_method, earlier)
 
 
@@ -268,7 +274,7 @@ class TriedTooOften(Conflict):
 
 
 NOT_ASKED = (UnfitQuestion, QuestionStillOpen, TooSoon, NoQuestionLeft, TriedTooOften)
-"""Why a question is not put to the chatbot, each told on the page where it was typed."""
+"""Why a question is not put to the chatbot, shown on the page where it was typed."""
 
 
 class UnknownQuestion(Missing):
@@ -337,8 +343,8 @@ def ask(
         raise NoQuestionLeft
     _enforce_pause(phase, history, now)
     conversation, session_id = _conversation_of(history, new_conversation)
-    room = rater(participant).study_id
-    question_set = session.scalars(select(QuestionSet).where(QuestionSet.study_id == room)).one()
+    own_sets = select(QuestionSet).where(QuestionSet.study_id == rater(participant).study_id)
+    question_set = session.scalars(own_sets).one()
     begun = [row.conversation for row in history if row.state == State.ANSWERED]
     question = Question(
         question_set_id=question_set.id,
@@ -388,7 +394,7 @@ def give_up(session: Session, participant: Participant, position: int, now: date
         error=row.error or str(State.INTERRUPTED),
         extra={"error_code": row.error_code, "answer_excerpt": row.excerpt},
     )
-    keep_entry(session, row, entry)
+    store_entry(session, row, entry)
     row.state, row.closed_at = str(State.GIVEN_UP), now
 
 
@@ -440,6 +446,7 @@ def _begin(session: Session, participant: Participant) -> UserStudy:
 
 
 def _history(session: Session, participant: Participant) -> list[OwnQuestion]:
+    """Return all questions of a participant, the first asked first."""
     rows = select(OwnQuestion).join(OwnQuestion.question).order_by(Question.position)
     of_participant = rows.where(OwnQuestion.participant_id == participant.id)
     return list(session.scalars(of_participant.options(contains_eager(OwnQuestion.question))))
@@ -453,21 +460,24 @@ def _find(session: Session, participant: Participant, position: int) -> OwnQuest
 
 
 def _questions_left(phase: UserStudy, history: list[OwnQuestion]) -> int:
+    """Return how many more may be asked: by their number, and by the calls that were made."""
     n_used = sum(row.state != State.GIVEN_UP for row in history)
     calls = TRIES_PER_QUESTION * phase.most_questions - sum(row.attempt for row in history)
     return min(phase.most_questions - n_used, calls)
 
 
 def _enforce_pause(phase: UserStudy, history: list[OwnQuestion], now: datetime) -> None:
+    """Raise ``TooSoon`` with the seconds left, rounded up, of the pause between two questions."""
     if not history:
         return
     pause = max(row.put_at for row in history) + timedelta(seconds=phase.pause_seconds) - now
     if pause > timedelta(0):
-        raise TooSoon(-(-pause // timedelta(seconds=1)))
+        raise TooSoon(ceil(pause.total_seconds()))
 
 
-def _conversation_of(history: list[OwnQuestion], new: bool) -> tuple[int, str]:
-    if history and not new:
+def _conversation_of(history: list[OwnQuestion], is_new: bool) -> tuple[int, str]:
+    """Return the number of the conversation, and the id of its session with the chatbot."""
+    if history and not is_new:
         return history[-1].conversation, history[-1].session_id
     number = history[-1].conversation + 1 if history else 1
     return number, f"relevansi_{secrets.token_hex(8)}"

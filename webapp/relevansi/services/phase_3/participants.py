@@ -1,7 +1,7 @@
 """The participants of phase 3: their links, who agreed, what they answered.
 
-Each one's questions and judgments live in a study of their own (docs/decisions/0011). A
-participant has no account: the holder of the personal link continues where it was left.
+Each one's questions and judgments are a study of their own (docs/decisions/0011). A participant
+has no account: whoever has the personal link goes on with it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ PSEUDONYMS = (
     *("Merpati", "Kenari", "Cendrawasih", "Kutilang", "Merak", "Jalak", "Gelatik", "Camar"),
     *("Jati", "Cemara", "Pinus", "Beringin", "Mahoni", "Bambu", "Kelapa", "Rotan"),
 )
-"""Flowers, birds and trees: not the names of people, and known in both languages."""
+"""Flowers, birds and trees: no names of people, and understood in both languages."""
 PERSONAL_DAYS = 90
 HOUR = timedelta(hours=1)
 _TOKEN = re.compile("[A-Za-z0-9_-]{32}")
@@ -88,14 +88,16 @@ class UnknownParticipant(Missing):
     remedy = mark("They may have withdrawn. The page of the participants lists who is here.")
 
 
-def offered(session: Session, study: Study) -> str:
+def free_pseudonym(session: Session, study: Study) -> str:
     """Return a free pseudonym; the choice reveals nothing about the order of participants."""
     participants = everybody(session, study)
     free = [name for name in PSEUDONYMS if not _is_among(participants, name)]
-    while not free:
+    if free:
+        return secrets.choice(free)
+    while True:
         numbered = f"{secrets.choice(PSEUDONYMS)} {secrets.randbelow(900) + 100}"
-        free = [] if _is_among(participants, numbered) else [numbered]
-    return secrets.choice(free)
+        if not _is_among(participants, numbered):
+            return numbered
 
 
 def _is_among(participants: Sequence[Participant], pseudonym: str) -> bool:
@@ -125,7 +127,7 @@ def make_link(
     """Return a new open link, logged: every person who opens it may take part."""
     studies.log(session, study, "phase 3 link", study.name, None, None, now)
     token = token or new_token()
-    link = _keep(session, study, None, token, now, days)
+    link = _add_link(session, study, None, token, now, days)
     return NewLink(token, link.expires_at)
 
 
@@ -141,7 +143,7 @@ def personal_link(
 ) -> NewLink:
     """Return one more link by which a participant goes on, on this or another device."""
     token = new_token()
-    link = _keep(session, participant.study, participant, token, now, days)
+    link = _add_link(session, participant.study, participant, token, now, days)
     return NewLink(token, link.expires_at, participant.pseudonym)
 
 
@@ -150,7 +152,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
-def _keep(
+def _add_link(
     session: Session, study: Study, holder: Participant | None, token: str, now: datetime, days: int
 ) -> ParticipantLink:
     link = ParticipantLink(study_id=study.id, participant=holder, token_hash=hashed(token))
@@ -252,18 +254,19 @@ def agree(
         except TooManyTries:
             raise TooManyNewcomers from None
         if was_offered and _is_among(everybody(session, study), pseudonym):
-            pseudonym = offered(session, study)
+            pseudonym = free_pseudonym(session, study)
         participant = _add(session, study, pseudonym, now)
-        personal = _keep(session, study, participant, token, now, PERSONAL_DAYS)
+        personal = _add_link(session, study, participant, token, now, PERSONAL_DAYS)
     if personal.participant is None:
         raise NoWayIn
     if _is_undecided(personal):
-        _let_in(session, personal.participant, consent, pseudonym, now)
+        _admit(session, personal.participant, consent, pseudonym, now)
     seal = sign_in.seal(personal.token_hash)
     return ParticipantCookie(personal.participant.id, personal.id, seal)
 
 
 def find(session: Session, study: Study, participant_id: int) -> Participant:
+    """Return a participant of the study; raises ``UnknownParticipant``."""
     participant = session.get(Participant, participant_id)
     if participant is None or participant.study_id != study.id:
         raise UnknownParticipant(participant_id)
@@ -271,13 +274,15 @@ def find(session: Session, study: Study, participant_id: int) -> Participant:
 
 
 def everybody(session: Session, study: Study) -> list[Participant]:
+    """Return the participants of a study by number, invited ones too."""
     of_study = select(Participant).where(Participant.study_id == study.id)
     return list(session.scalars(of_study.order_by(Participant.number)))
 
 
 def rename(session: Session, participant: Participant, pseudonym: str) -> None:
+    """Give a participant another pseudonym; raises ``PseudonymTaken``."""
     if not look_alike(pseudonym, participant.pseudonym):
-        _need_free(session, participant.study, pseudonym)
+        _check_is_free(session, participant.study, pseudonym)
     participant.pseudonym = pseudonym
     if participant.rater is not None:
         participant.rater.name = pseudonym
@@ -288,14 +293,14 @@ def finish(participant: Participant, now: datetime) -> None:
     participant.finished_at = participant.finished_at or now
 
 
-def _need_free(session: Session, study: Study, pseudonym: str) -> None:
+def _check_is_free(session: Session, study: Study, pseudonym: str) -> None:
     if _is_among(everybody(session, study), pseudonym):
         raise PseudonymTaken(pseudonym)
 
 
 def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Participant:
     phase = user_studies.lock(session, study)  # numbers and pseudonyms go one at a time
-    _need_free(session, study, pseudonym)
+    _check_is_free(session, study, pseudonym)
     # The number of a person who withdrew is not given again: the log names them by it.
     phase.last_number += 1
     participant = Participant(study=study, number=phase.last_number, pseudonym=pseudonym)
@@ -305,18 +310,19 @@ def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Parti
     return participant
 
 
-def _let_in(
+def _admit(
     session: Session, participant: Participant, consent: ConsentText, pseudonym: str, now: datetime
 ) -> None:
+    """Store that a participant agreed, and give them a study of their own with one rater."""
     rename(session, participant, pseudonym)
     study = participant.study
     same = {name: getattr(study, name) for name in ("show_pictures", "show_record", "cannot_tell")}
     name = f"{study.name} / {subject(participant)}"
-    room = Study(name=name, blind=False, repeat_percent=0, created_at=now, **same)
-    participant.rater = Rater(study=room, name=pseudonym, created_at=now)
+    own_study = Study(name=name, blind=False, repeat_percent=0, created_at=now, **same)
+    participant.rater = Rater(study=own_study, name=pseudonym, created_at=now)
     session.add(participant.rater)
     session.flush()
-    session.add(QuestionSet(study_id=room.id, created_at=now))
+    session.add(QuestionSet(study_id=own_study.id, created_at=now))
     participant.consent, participant.agreed_at = consent, now
     session.flush()
 
@@ -395,6 +401,7 @@ def cost(session: Session, participant: Participant) -> dict[str, int]:
 
 
 def note_export(session: Session, study: Study, name: str, now: datetime) -> None:
+    """Log that a file of participants' data was made: a withdrawal tells which may hold some."""
     studies.log(session, study, EXPORTED, name, None, None, now)
 
 
@@ -425,28 +432,28 @@ def withdraw(session: Session, participant: Participant, now: datetime) -> None:
     data, so that the file holds no trace of it either.
     """
     study, about = participant.study, subject(participant)
-    # The log keeps that something was coded, not what: it quotes the person.
+    # The log still says that something was coded, but not what: that quotes the person.
     tags = (LogEntry.study_id == study.id) & LogEntry.subject.startswith(f"{about}, ")
     session.execute(update(LogEntry).where(tags).values(old=None, new=None))
     user_studies.lock(session, study).withdrawn += 1
-    room = participant.rater.study_id if participant.rater else None
+    own_study_id = participant.rater.study_id if participant.rater else None
     session.flush()
     delete_links(session, participant)
     session.execute(delete(OwnQuestion).where(OwnQuestion.participant_id == participant.id))
     session.execute(delete(Participant).where(Participant.id == participant.id))
-    if room is not None:
-        _delete_room(session, room)
+    if own_study_id is not None:
+        _delete_own_study(session, own_study_id)
     studies.log(session, study, WITHDRAWN, about, None, None, now)
     session.flush()
     session.expire_all()
 
 
-def _delete_room(session: Session, room: int) -> None:
-    """Delete a participant's own study; what refers to others goes first."""
-    raters = select(Rater.id).where(Rater.study_id == room).scalar_subquery()
-    runs = select(Run.id).where(Run.study_id == room).scalar_subquery()
+def _delete_own_study(session: Session, study_id: int) -> None:
+    """Delete a participant's own study; rows that refer to others go first."""
+    raters = select(Rater.id).where(Rater.study_id == study_id).scalar_subquery()
+    runs = select(Run.id).where(Run.study_id == study_id).scalar_subquery()
     queries = select(Query.id).where(Query.run_id.in_(runs)).scalar_subquery()
-    sets = select(QuestionSet.id).where(QuestionSet.study_id == room).scalar_subquery()
+    sets = select(QuestionSet.id).where(QuestionSet.study_id == study_id).scalar_subquery()
     questions = select(Question.id).where(Question.question_set_id.in_(sets)).scalar_subquery()
     # In the order in which rows refer to each other: PostgreSQL checks every statement.
     for table in (Event, Judgment, QueryRating, StoredSummary, QuestionnaireAnswer):
@@ -454,8 +461,8 @@ def _delete_room(session: Session, room: int) -> None:
     session.execute(delete(Result).where(Result.query_key.in_(queries)))
     session.execute(delete(Query).where(Query.run_id.in_(runs)))
     session.execute(delete(JudgedItem).where(JudgedItem.question_id.in_(questions)))
-    session.execute(delete(Run).where(Run.study_id == room))
+    session.execute(delete(Run).where(Run.study_id == study_id))
     session.execute(delete(Question).where(Question.question_set_id.in_(sets)))
-    session.execute(delete(QuestionSet).where(QuestionSet.study_id == room))
-    session.execute(delete(Rater).where(Rater.study_id == room))
-    session.execute(delete(Study).where(Study.id == room))
+    session.execute(delete(QuestionSet).where(QuestionSet.study_id == study_id))
+    session.execute(delete(Rater).where(Rater.study_id == study_id))
+    session.execute(delete(Study).where(Study.id == study_id))

@@ -59,6 +59,7 @@ class UserStudySettings(Struct, frozen=True):
 
 
 def find(session: Session, study: Study) -> UserStudy | None:
+    """Return phase 3 of a study, ``None`` where it was never set up."""
     return session.get(UserStudy, study.id)
 
 
@@ -84,6 +85,7 @@ def lock(session: Session, study: Study) -> UserStudy:
 
 
 def settings(phase: UserStudy | None) -> UserStudySettings:
+    """Return the settings of phase 3, those of a new one where there is none."""
     if phase is None:
         return UserStudySettings()
     return UserStudySettings(
@@ -129,8 +131,9 @@ def assigns_sessions(values: UserStudySettings) -> bool:
 
 def consent(session: Session, study: Study) -> dict[str, ConsentText]:
     """Return the consent text in force by language; empty where phase 3 was never set up."""
-    every = select(ConsentText).where(ConsentText.study_id == study.id).order_by(ConsentText.number)
-    return {row.language: row for row in session.scalars(every)}  # of each the newest
+    texts = select(ConsentText).where(ConsentText.study_id == study.id)
+    oldest_first = session.scalars(texts.order_by(ConsentText.number))
+    return {row.language: row for row in oldest_first}  # the newest of each language stays
 
 
 def write_consent(session: Session, study: Study, texts: Mapping[str, str], now: datetime) -> int:

@@ -122,7 +122,9 @@ def _page(
         text = _text(session, study)
         phase = user_studies.find(session, study)
         participant = link.participant
-        offered = participant.pseudonym if participant else participants.offered(session, study)
+        offered = (
+            participant.pseudonym if participant else participants.free_pseudonym(session, study)
+        )
         return render_template(
             "phase_3/participants/consent.html",
             study=studies.shown_name(study),

@@ -188,7 +188,7 @@ def _context(
             "has_password": access.has_sign_in(study),
             "link": link,
             "links": participants.listed_links(session, study, access.now()),
-            "pseudonym": pseudonym or participants.offered(session, study),
+            "pseudonym": pseudonym or participants.free_pseudonym(session, study),
             "taking_part": sum(
                 consent.agreed_at is not None for consent in participants.everybody(session, study)
             ),
