@@ -291,13 +291,13 @@ def _unrated(
         QueryState.FAILED: True,
         QueryState.UNREADABLE: False,
     }[state]
-    counted = as_counted(verdicts, cannot_tell=cannot_tell)
+    in_figures = as_counted(verdicts, cannot_tell=cannot_tell)
     if complete:
-        spans = [Span.settled(value) for value in _values(state, counted, outcome)]
+        spans = [Span.settled(value) for value in _values(state, in_figures, outcome)]
     else:
         # Every open judgment at its worst, then at its best.
         worst, best = (
-            _values(state, [verdict if v is None else v for v in counted], outcome or of_empty)
+            _values(state, [verdict if v is None else v for v in in_figures], outcome or of_empty)
             for verdict, of_empty in (_WORST, _BEST)
         )
         spans = [Span(None, lower, upper) for lower, upper in zip(worst, best, strict=True)]

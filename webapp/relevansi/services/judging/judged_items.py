@@ -148,9 +148,9 @@ class Pool:
             rewrite = update(JudgedItem).where(JudgedItem.id == bindparam("of"))
             connection.execute(rewrite.values(card=bindparam("fuller")), fuller)
             # The connection wrote them, so objects that the session holds are out of date.
-            for held in self._session:
-                if isinstance(held, JudgedItem):
-                    self._session.expire(held, ["card"])
+            for stored_object in self._session:
+                if isinstance(stored_object, JudgedItem):
+                    self._session.expire(stored_object, ["card"])
 
 
 _COLUMNS = "id, question_id, item_id, content, run_id, card"

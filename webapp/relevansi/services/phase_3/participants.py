@@ -201,6 +201,7 @@ def listed_links(
 
 
 def delete_links(session: Session, participant: Participant) -> None:
+    """Delete every link of a participant; whoever came in by one is out."""
     session.execute(delete(ParticipantLink).where(ParticipantLink.participant_id == participant.id))
 
 

@@ -33,7 +33,7 @@ from relevansi.services.catalogue.search import Matches
 from relevansi.services.gold import gold
 from relevansi.services.judging import events
 from relevansi.services.judging.changes import revise
-from relevansi.services.judging.events import EVIDENCE, REPEAT_FIELDS, Target, UnknownQuery
+from relevansi.services.judging.events import EVIDENCE, Target, UnknownQuery
 from relevansi.services.judging.judged_items import Pool
 from relevansi.services.rating import tasks
 from relevansi.services.rating.pool import REPEAT
@@ -85,8 +85,8 @@ class Place(NamedTuple):
     def target(self, field: str, item_id: int) -> Target:
         """Return the target of a verdict or of evidence on an item, given at this place."""
         in_repeat = self.is_repeat and field != EVIDENCE
-        name = REPEAT_FIELDS[field] if in_repeat else field
-        return Target(name, item_id, self.query_key, self.task_id)
+        place = self.query_key, self.task_id
+        return Target.in_task(field, item_id, *place, in_repeat=in_repeat)
 
 
 def of_answer(

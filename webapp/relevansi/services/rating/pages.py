@@ -328,8 +328,8 @@ def suggested(summary: Row[Any] | Summary, cannot_tell: CannotTell) -> int | Non
         + [Relevance.UNSURE] * summary.unsure_count
         + [None] * (summary.results_count - summary.judged_count)
     )
-    counted = as_counted(verdicts, cannot_tell=cannot_tell)
-    return suggested_quality(QueryState(summary.state), counted)
+    counted_verdicts = as_counted(verdicts, cannot_tell=cannot_tell)
+    return suggested_quality(QueryState(summary.state), counted_verdicts)
 
 
 def first_open(session: Session, rater: Rater, run_id: str) -> int | None:

@@ -149,12 +149,12 @@ def _workload(
         for task_id, question_id, run_id, kind, postponed_at in rows
     )
     assigned = assignments.assigned(session, rater)
-    taken = {task.unit for task in tasks}.union(full_units)
+    unavailable = {task.unit for task in tasks}.union(full_units)
     order: Iterable[Unit] = (u for u in units if assigned is None or u.question_id in assigned)
     if rater.study.shuffle_questions:
         secret, rater_id = rater.study.order_secret, rater.id
         order = sorted(order, key=lambda unit: draw(secret, Purpose.QUESTIONS, rater_id, *unit))
-    workload = Workload(tasks, tuple(unit for unit in order if unit not in taken), units)
+    workload = Workload(tasks, tuple(unit for unit in order if unit not in unavailable), units)
     late = sorted(
         (task.postponed_at, task.unit) for task in workload.first_time if task.postponed_at
     )
@@ -405,10 +405,10 @@ def progress_in(session: Session, rater: Rater, workload: Workload) -> Progress:
     free = [units[unit] for unit in workload.free]
     planned = [units[unit] for unit in workload.planned]
     has_repeats = len(own_units) < len(workload.tasks)
-    *left, open_repeats = _left_in_repeats(session, rater) if has_repeats else (0, 0, 0, 0)
+    *in_repeats, open_repeats = _left_in_repeats(session, rater) if has_repeats else (0, 0, 0, 0)
     open_tasks = sum(unit.is_open for unit in first_time) + open_repeats
     to_come = [(unit.judgments, unit.answers, unit.lists) for unit in planned]
-    repeats = _sums([left, *to_come])
+    repeats = _sums([in_repeats, *to_come])
     still_open = [(u.open_judgments, u.unrated, u.open_lists) for u in (*first_time, *free)]
     judgments, grades, lists = _sums([repeats, *still_open])
     of_rater = (*own_units, *workload.free)
