@@ -285,6 +285,26 @@ def test_arrays_of_a_database_and_pairs_of_python_are_lists_in_cells() -> None:
         assert cards == [("d7", 0.9), ("d2", 0.8)]
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        "Pertanyaan;Dokumen 1;Dokumen 2\nred dress;d7;d2\n",
+        "query;rank1;rank2\nred dress;d7;d2\n",
+        "query;top_1_id;top_1_score;top_2_id;top_2_score\nred dress;d7;2;d2;1\n",
+        "question;expected_docs;retrieved_docs\nred dress;d7;d7, d2\n",
+        "pertanyaan;peringkat;kode dokumen;isi dokumen\nred dress;1;d7;\nred dress;2;d2;\n",
+    ],
+)
+def test_a_table_with_a_column_for_each_place_has_a_list(table: str) -> None:
+    assert lists(read_files([("r.csv", table.encode())])) == {"r": {"red dress": ONLY_IDS}}
+
+
+def test_an_order_that_only_the_file_gives_is_named() -> None:
+    rows = "red dress,d7\nred dress,d2\n"
+
+    assert "results_order_assumed" in codes(read_files([("r.csv", f"query,id\n{rows}".encode())]))
+
+
 def test_a_list_of_results_in_a_column_that_nobody_knows_is_guessed_at() -> None:
     table = b'query,best\nred dress,"[{""id"": ""d7"", ""text"": ""A""}]"\n'
 

@@ -580,6 +580,8 @@ def _ranked(file: File, entries: list[_Entry], base: int | None) -> list[_Entry]
             entries.sort(key=lambda entry: -entry.score)
             ties = any(above.score == two.score for above, two in pairwise(entries))
             file.counts["results_ties"] += ties
+        elif -1 in ranks:
+            file.counts["results_order_assumed"] += len(entries) > 1
         return [entry._replace(rank=place) for place, entry in enumerate(entries, 1)]
     counts = Counter(ranks)
     if len(counts) < len(ranks):

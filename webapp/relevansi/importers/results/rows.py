@@ -80,17 +80,20 @@ QUESTION_ROLES = {
     "クエリid",
     "query": "query question queries questions user_input input query_text question_text "
     "chat_input user_query user_text search_term search_query keywords prompt pertanyaan kueri "
+    "pertanyaan_pengguna "
     "teks_pertanyaan inputs query_texts "
     "pregunta consulta pergunta requete frage suchanfrage anfrage 问题 查询 問題 查詢 質問 "
     "クエリ",
     "system": "system run method strategy engine retriever search_method run_id run_name tag "
-    "config model sistem metode metode_pencarian "
+    "config model sistem metode metode_pencarian algoritma "
     "sistema metodo systeme methode verfahren 系统 系統 方法 システム 手法",
     "answer": "answer response output generated_answer actual_output prediction jawaban outputs "
+    "jawaban_sistem jawaban_chatbot jawaban_model "
     "respuesta resposta reponse antwort 回答 答案",
     "category": "category kategori categoria categorie kategorie 类别 類別 カテゴリ",
     "grade": "grade rating relevance judgment judgement label qrel rel relevansi relevan "
-    "relevancia relevanz bewertung calificacion pertinence 相关性 相關性 関連度 評価",
+    "nilai_relevansi relevancia relevanz bewertung calificacion pertinence 相关性 相關性 関連度 "
+    "評価",
     "rater": "rater judge assessor annotator penilai "
     "evaluador avaliador evaluateur bewerter 评估者 評価者",
 }
@@ -101,14 +104,15 @@ ITEM_ROLES = {
     "id_item kode id_documento id_document identifiant dokument_id dokumentnummer "
     "文档id 文件id 文書id ドキュメントid doc document dokumen documento dokument",
     "title": "title judul heading headline name subject filename product_name "
-    "document_title nama nama_properti nama_dokumen "
+    "document_title nama nama_properti nama_dokumen judul_dokumen "
     "titulo titre titel 标题 標題 タイトル",
     "text": "text content page_content passage contents body chunk snippet chunk_text doc_text "
     "document context abstract description extractive_answers extractive_segments snippets "
-    "excerpt document_excerpt segment blurb hit_text overview summary teks isi dokumen "
+    "excerpt document_excerpt segment blurb hit_text overview summary teks isi "
+    "isi_dokumen teks_dokumen isi_teks konten konteks dokumen "
     "deskripsi kutipan ringkasan doc documento dokument texto contenido conteudo "
     "texte contenu inhalt 文本 内容 內容 正文 テキスト 本文",
-    "url": "url link uri href document_uri source_url source_uri source tautan enlace lien "
+    "url": "url link uri href document_uri source_url source_uri source tautan sumber enlace lien "
     "链接 連結 リンク",
     "rank": "rank position pos ranking hit_rank peringkat urutan posisi doc_position "
     "puesto rango posicion posicao rang platz 排名 順位 ランク",
@@ -355,14 +359,15 @@ def header_key(names: tuple[str, ...]) -> str:
     return hashlib.sha256("\n".join(sorted(map(str.lower, names))).encode()).hexdigest()[:16]
 
 
-_RETRIEVED = re.compile("retriev(?:ed|al)_?(?:context|chunk|doc|passage)")
+RETRIEVED = re.compile("retriev(?:ed|al)_?(?:context|chunk|doc|passage)")
+"""What the names of columns begin with that have what was retrieved, not what should have been."""
 
 
 def columns_of(names: tuple[str, ...], chosen: Columns) -> dict[str, str]:
     """The column of each role: as guessed, else as `chosen` ("" for none) where it exists."""
     lowered = {name.lower(): name for name in names if name}
     columns = dict(guessed(tuple(filter(None, names))))
-    if plain_name(columns.get("text", "")) == "context" and any(map(_RETRIEVED.match, lowered)):
+    if plain_name(columns.get("text", "")) == "context" and any(map(RETRIEVED.match, lowered)):
         del columns["text"]  # what should have been found
     for header in KNOWN_HEADERS:
         if set(header.values()) <= lowered.keys():

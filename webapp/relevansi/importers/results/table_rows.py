@@ -28,6 +28,7 @@ from relevansi.importers.results.rows import (
     ITEM_ROLES,
     KNOWN_HEADERS,
     OPEN_IDS,
+    RETRIEVED,
     Columns,
     Row,
     Values,
@@ -50,6 +51,7 @@ Known = Callable[[set[str]], set[str]]
 """Those of some ids that the collections and grades of the same import have."""
 _ID = re.compile(r"(?!\d{4}-\d\d|\d\d?[/.]\d)(?=.*\d)[\w.:#@+-]{1,60}", re.ASCII)  # no date
 _IDS = re.compile("(?:^|_)ids$")  # of several results, in one cell
+_BARE_IDS = re.compile(r"[\w.:#@+-]+(?:\s*[,;|]\s*[\w.:#@+-]+)*", re.ASCII)
 _LOOKED_AT = 200  # rows by which columns are told apart
 OUTCOMES = frozenset(("", *EmptyOutcome))
 """What our own long CSV has in place of a grade for an empty list."""
@@ -242,7 +244,7 @@ def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]
         for name, cell in zip(names, cells, strict=False):
             parsed = literal(cell) if isinstance(cell, str) else None
             if parsed is None and part_of(name):
-                parsed = _listed(as_text(cell).strip(), are_ids=bool(_IDS.search(plain_name(name))))
+                parsed = _listed(as_text(cell).strip(), plain_name(name))
             values[name] = cell if parsed is None else parsed
     values.pop("", None)
     columns = columns_of(tuple(names), {})
@@ -264,14 +266,19 @@ def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]
     return values
 
 
-def _listed(text: str, *, are_ids: bool) -> list[str] | None:
+def _listed(text: str, name: str) -> list[str] | None:
     """The parts of an array as PostgreSQL writes it, or of ids beside each other; else ``None``."""
     if text.startswith("{") and text.endswith("}"):
         return next(csv.reader([text[1:-1]]), [])
+    are_ids = _IDS.search(name) or (RETRIEVED.match(name) and _BARE_IDS.fullmatch(text))
     return re.split(r"[,;|\s]+", text) if are_ids else None
 
 
-_RANKED = {"result": "results", "hasil": "results", "hit": "results", "top": "results"}
+_RANKED = dict.fromkeys(("result", "hasil", "hit", "top"), "results") | {
+    "dokumen": "documents",
+    "konteks": "contexts",
+}
+"""The list that columns with a number have, by their name without it."""
 
 
 @lru_cache(maxsize=64)
@@ -280,15 +287,18 @@ def _numbered(names: tuple[str, ...]) -> dict[str, list[str]]:
 
     >>> _numbered(("query", "Result 1", "Result 2"))
     {'results': ['Result 1', 'Result 2']}
+    >>> _numbered(("query", "top_1_id", "top_2_id"))
+    {'ids': ['top_1_id', 'top_2_id']}
     """
     lists: dict[str, list[str]] = {}
     for name in names:
-        numbered = re.fullmatch(r"(\D+?)[ _.-]?(\d{1,3})", name.strip())
-        stem = plain_name(numbered[1]) if numbered else ""
+        numbered = re.fullmatch(r"(\D+?)[ _.-]?(\d{1,3})(?:[ _.-](\D+))?", name.strip())
+        stem = plain_name(numbered[3] or numbered[1]) if numbered else ""
         key = _RANKED.get(stem) or (f"{stem}s" if part_of(stem) else "")
         if numbered and key and int(numbered[2]) == len(lists.get(key, ())) + 1:
             lists.setdefault(key, []).append(name)
-    return {key: columns for key, columns in lists.items() if len(columns) > 1}
+    lists = {key: columns for key, columns in lists.items() if len(columns) > 1}
+    return {"results": lists["ranks"]} if [*lists] == ["ranks"] else lists
 
 
 def _layout(
