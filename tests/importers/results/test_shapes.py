@@ -57,6 +57,7 @@ def codes(group: Group) -> set[str]:
         ({"retrieved": {"ids": IDS, "texts": TEXTS, "scores": [3, 2]}}, BOTH),
         ({"results": {"ids": [IDS], "documents": [TEXTS]}}, BOTH),
         ({"contexts": TEXTS, "context_ids": IDS, "reference_contexts": ["a", "b"]}, BOTH),
+        ({"results": {"d2": {"rank": 2, "score": 1}, "d7": {"rank": 1, "score": 2}}}, ONLY_IDS),
         ({"results": IDS}, ONLY_IDS),
         ({"results": TEXTS}, ONLY_TEXTS),
         ({"results": [[doc_id, 0.5] for doc_id in IDS]}, ONLY_IDS),
@@ -329,6 +330,17 @@ def test_what_is_left_out_of_a_row_is_named() -> None:
     assert "results_answer_differs" in codes(group)
 
 
+@pytest.mark.parametrize("line", ["{}\t{}\t{}\t9.5\n", "{}\t{}\t0.{}5\n"])
+def test_lines_with_a_score_at_their_end_are_a_run(line: str) -> None:
+    lines_of = "".join(line.format(1, f"d{n}", n) for n in (1, 2))
+
+    (run,) = read_files([("ranking.tsv", lines_of.encode())]).runs
+
+    assert {card.doc_id for card in run.queries[0].cards} == {"d1", "d2"}
+    assert all(card.score for card in run.queries[0].cards)
+    assert not read_files([("qrels.tsv", lines_of.encode())]).runs
+
+
 def test_lines_of_a_question_and_two_numbers_are_a_run_only_if_one_is_its_first_rank() -> None:
     assert read_files([("t.tsv", b"1\t10\t1\n1\t11\t2\n")]).runs
     assert not read_files([("t.tsv", b"1\t10\t20\n1\t11\t21\n")]).runs
@@ -446,6 +458,21 @@ def test_a_list_beside_one_that_lies_deeper_is_named() -> None:
     places = [p.details["place"] for p in group.problems if p.code == "results_list_beside"]
     assert places == ["results.related"]
     assert lists(group) == {"r": {"boots": BOTH}}
+
+
+@pytest.mark.parametrize("beside", [{}, {"news": {"results": DOCS[:1]}}])
+def test_a_list_in_an_object_beside_the_one_that_is_read_is_named(
+    beside: dict[str, object],
+) -> None:
+    documents = [{"content": text, "id": i} for i, text in BOTH]
+
+    web = read({"question": "boots", "web": {"results": DOCS}, **beside})
+    pipeline = read({"question": "boots", "retriever": {"documents": documents}, **beside})
+
+    for group in (web, pipeline):
+        places = [p.details["place"] for p in group.problems if p.code == "results_list_beside"]
+        assert places == [f"{name}.results" for name in beside]
+        assert lists(group) == {"r": {"boots": BOTH}}
 
 
 SCORED = [{**document, "score": 0.5} for document in DOCS]

@@ -14,6 +14,7 @@ from relevansi.importers.results.guesses import described
 from relevansi.importers.results.json_forms import prepared
 from relevansi.importers.results.json_items import item_in
 from relevansi.importers.results.json_questions import (
+    GOLD,
     columnar,
     is_wanted,
     list_at,
@@ -125,19 +126,28 @@ def _list(
         yield from _items(file, line, listed, shape, common)
 
 
-def lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
+def lists_beside(
+    value: Values, path: str, listed: list[object], *, are_outer: bool = True
+) -> list[str]:
     """The names of other lists of a question that have objects with an id or text, or such ids.
 
-    They are beside the list at `path`, or beside the object that has it.
+    They are beside the list at `path`, beside the object that has it, or in an object there.
     """
     outer, _, inner_path = path.rpartition(".")
     holder = at(value, outer) if outer else None
     names: list[str] = []
     if isinstance(holder, dict):
-        names += [f"{outer}.{name}" for name in lists_beside(holder, inner_path, listed)]
+        inner_names = lists_beside(holder, inner_path, listed, are_outer=False)
+        names += [f"{outer}.{name}" for name in inner_names]
     read = path.partition(".")[0]
+    raw = at(value, path)
     for name, inner in value.items():
         is_read = name in (read, path) or inner == value.get(read)
+        if isinstance(inner, dict) and are_outer and not is_read and not GOLD.match(name):
+            inner_names = lists_beside(inner, "", listed, are_outer=False)
+            names += [
+                f"{name}.{inner_name}" for inner_name in inner_names if inner[inner_name] != raw
+            ]
         if not isinstance(inner, list) or not inner or is_read:
             continue
         first = inner[0]

@@ -105,8 +105,10 @@ def _rows_of_ids(value: Values) -> list[Values] | None:
     entries = [inner for inner in value.values() if isinstance(inner, dict)]
     if not entries or len(entries) < len(value) or not all(map(re.compile(r"\d").search, value)):
         return None
-    if not all(may_be_item(entry, SHAPES[-1]) for entry in entries):
-        return None
+    for entry in entries:
+        is_placed = not guessed(tuple(entry), of_item=True).keys().isdisjoint(("rank", "score"))
+        if not (is_placed or may_be_item(entry, SHAPES[-1])):
+            return None
     if all(map(str.isdecimal, value)):
         numbers = [*map(int, value)]
         are_places = sorted(numbers) in ([*range(len(value))], [*range(1, len(value) + 1)])

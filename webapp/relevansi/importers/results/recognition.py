@@ -168,8 +168,11 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
     is_text, is_graded = _is_named(file, r"\.(?:txt|md)$"), _is_named(file, _OF_GRADES)
     if role_of(columns_of(tables.header_of(file, {*chosen.values()}), chosen)):
         return _table(file, chosen)
-    ranks = {line.split()[-1] for line in lines}
+    ranks = {line.split()[2] for line in lines if len(line.split()) > 2}
+    scored = ("query_id", "item", *(("rank",) if len(lines[0].split()) > 3 else ()), "score")
+    is_scored = are(trec.SCORES_LINE) and not is_graded and (len(scored) < 4 or ranks & {"0", "1"})
     readers = (
+        (is_scored, "results", RUN, partial(trec.read_columns, scored)),
         (are(trec.RUN_LINE), "results", RUN, trec.read_run),
         (are(trec.RANKS_LINE) and is_graded, "grades", QRELS, _read_grades),
         (are(trec.RANKS_LINE) and ranks & {"0", "1"}, "results", RUN, _read_ranks),

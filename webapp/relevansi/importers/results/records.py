@@ -227,7 +227,7 @@ def _of_lists(value: Values) -> list[Values] | None:
 
 
 _OF_RESULTS = re.compile(
-    "^(?:retrieved|result|source|hit|doc|document|context|chunk|passage|node)_"
+    "^(?:retrieved?|result|source|hit|doc|document|context|chunk|passage|node)_"
 )
 
 

@@ -179,7 +179,7 @@ WRAPPERS = (
     *("entity", "chunk", "passage", "_additional", "raw", "attributes", "segment"),
     *("derived_struct_data", "struct_data", "record", "source", "text_segment", "json"),
     "text_resource",
-    *("metadata", "meta", "extra_info"),
+    *("metadata", "meta", "extra_info", "document_metadata", "doc_metadata", "cmetadata"),
 )
 _RANK_NAMES = frozenset(ITEM_ROLES["rank"].split())
 _MACHINERY = frozenset(

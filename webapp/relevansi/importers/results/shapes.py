@@ -28,7 +28,8 @@ QUERY = (
 )
 ANSWER = (
     "response|answer|outputs.answer|outputs.output|outputs.response|output.answer|"
-    "generated_answer|actual_output|result|prediction|jawaban|choices.message.content|"
+    "generated_answer|actual_output|generation|final_answer|output_text|result|prediction|"
+    "jawaban|choices.message.content|"
     "response.choices.message.content|text_response"
 )
 USUAL_ITEMS = (

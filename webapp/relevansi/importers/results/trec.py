@@ -32,6 +32,7 @@ RUN_LINE = re.compile(
     r"\S+\s+\S+\s+\S+\s+\d+\s+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|inf|nan)\s+\S.*", re.IGNORECASE
 )
 RANKS_LINE = re.compile(r"\S+\t\S+\t\d+\s*")
+SCORES_LINE = re.compile(r"\S+\t\S+(?:\t\d+)?\t-?\d+\.\d+(?:[eE][-+]?\d+)?\s*")
 QRELS_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(?:\.\d+)?\s*")
 _RUN_WORDS = 6
 _TOPIC = re.compile(r"<top(?:ic)?(?:\s([^>]*))?>", re.IGNORECASE)
@@ -75,7 +76,7 @@ def read_run(file: File, _columns: Columns) -> Rows:
 
 
 def read_columns(roles: Sequence[str], file: File, _columns: Columns) -> Rows:
-    """Every line of qrels, or of a run of MS MARCO: words with these roles, "" for none."""
+    """Every line of qrels, or of a run without tags: words with these roles, "" for none."""
     for number, line in _text_lines(file):
         words = line.split()
         if is_comment(line, len(roles)):
@@ -90,6 +91,7 @@ def read_columns(roles: Sequence[str], file: File, _columns: Columns) -> Rows:
             query_id=values["query_id"],
             item=values["item"],
             rank=_rank(file, number, values["rank"]) if "rank" in values else None,
+            score=as_score(values.get("score")),
             grade=values.get("grade"),
         )
 
