@@ -13,7 +13,7 @@ from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.metrics.gold.constraint_rules import Outcome
 from relevansi.records import Click
-from relevansi.services.comparisons.reasons import CHECKED
+from relevansi.services.comparisons.reasons import CONSTRAINTS_BY_REASON
 from relevansi.services.gold import constraints
 from relevansi.services.judging import events
 from relevansi.services.judging.events import REASON, Target, TargetChange
@@ -59,7 +59,7 @@ def add(session: Session, study: Study, _folder: Path, _now: datetime) -> None:
 
 def _failed_constraints(session: Session, study: Study) -> dict[int, str]:
     """Return the reason that fits the first failed constraint of each card, by judged item."""
-    reason_of = {name: reason for reason, names in CHECKED.items() for name in names}
+    reason_of = {name: reason for reason, names in CONSTRAINTS_BY_REASON.items() for name in names}
     failed: dict[int, str] = {}
     for run_id in session.scalars(select(Run.id).where(Run.study_id == study.id).order_by(Run.id)):
         checked = constraints.checked_run(session, study, run_id)

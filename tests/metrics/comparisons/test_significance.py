@@ -79,7 +79,7 @@ def test_a_p_is_drawn_only_where_the_sums_are_too_many_and_then_until_it_decides
     differences = [float(x) for x in np.random.default_rng(3).normal(0.18, 0.5, 16)]
     exact = randomisation_test(differences)
     significance._randomisation_test.cache_clear()
-    monkeypatch.setattr(significance, "MOST_SUMS", 1000)
+    monkeypatch.setattr(significance, "MAX_SUMS", 1000)
     monkeypatch.setattr(significance, "_DRAWS_AT_ONCE", 16 * 1000)
     drawn = randomisation_test(differences, pairs=3)
     significance._randomisation_test.cache_clear()

@@ -66,7 +66,7 @@ def test_the_page_of_a_question_names_what_fits(
     session: Session, study: Study, rater: Rater, looked_up: LookedUp, second: str
 ) -> None:
     rule = reports.of_rater(rater)
-    lists = chosen_runs.find(session, study, [looked_up.run_id, second], 4, rule)
+    lists = chosen_runs.compared_question(session, study, [looked_up.run_id, second], 4, rule)
 
     assert [item.name for item in lists.evidence] == ["=Rumah X", "Y"]
     answers = [side.empty_answer for side in lists.sides]

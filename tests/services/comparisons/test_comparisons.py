@@ -261,7 +261,7 @@ def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
     events.judge(session, rater, lists[0], 1, 2, YES, click("b"))
     events.rate(session, rater, lists[1], 1, AnswerRating(notes="fine"), click("n"))
 
-    result = chosen_runs.find(session, study, lists, 1, reports.of_rater(rater))
+    result = chosen_runs.compared_question(session, study, lists, 1, reports.of_rater(rater))
     hybrid, api = result.sides
     shown = [(item.card.identity[5:], item.verdict, item.elsewhere) for item in hybrid.results]
     assert shown == [("a", None, []), ("b", YES, [("API Only", 1)])]
@@ -280,7 +280,7 @@ def test_a_merged_verdict_stands_beside_its_votes(
     events.judge(session, rater, lists[0], 1, 2, YES, click("a"))
     events.judge(session, other, lists[0], 1, 2, NO, click("b"))
 
-    result = chosen_runs.find(session, study, lists, 1, Rule(reports.MAJORITY))
+    result = chosen_runs.compared_question(session, study, lists, 1, Rule(reports.MAJORITY))
     assert [item.votes for item in result.sides[0].results] == [(), (NO, YES)]
 
 
@@ -288,11 +288,11 @@ def test_questions_of_any_of_the_runs_can_be_walked_through(
     session: Session, study: Study, rater: Rater, lists: tuple[str, str]
 ) -> None:
     rule = reports.of_rater(rater)
-    question = chosen_runs.find(session, study, lists, 2, rule)
+    question = chosen_runs.compared_question(session, study, lists, 2, rule)
 
     assert question.positions == (1, 2, 3)
     assert question.sides[1] == Side("API Only")  # it was not asked question 2
-    alone = chosen_runs.find(session, study, [lists[1]], 1, rule)
+    alone = chosen_runs.compared_question(session, study, [lists[1]], 1, rule)
     assert alone.positions == (1, 3)  # API alone was never asked question 2
 
 
@@ -300,6 +300,6 @@ def test_a_place_without_a_question_and_an_unknown_run_are_not_found(
     session: Session, study: Study, rater: Rater, lists: tuple[str, str]
 ) -> None:
     with pytest.raises(UnknownQuery):
-        chosen_runs.find(session, study, lists, 4, reports.of_rater(rater))
+        chosen_runs.compared_question(session, study, lists, 4, reports.of_rater(rater))
     with pytest.raises(UnknownRun):
-        chosen_runs.find(session, study, [*lists, "gone"], 1, reports.of_rater(rater))
+        chosen_runs.compared_question(session, study, [*lists, "gone"], 1, reports.of_rater(rater))

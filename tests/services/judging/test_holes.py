@@ -134,7 +134,7 @@ def test_it_is_shown_at_its_rank_and_said_in_the_json_export(
     run_id, rule = methods["bm25"], reports.of_rater(rater)
     page = pages.rating_page(session, rater, run_id, 1)
     known = particulars.of_answer(session, study, run_id, 1)
-    compared = chosen_runs.find(session, study, [*methods.values()], 1, rule)
+    compared = chosen_runs.compared_question(session, study, [*methods.values()], 1, rule)
     exported = {
         method: json.loads(exports.export(session, study, run, rule, "json").data)["queries"][0]
         for method, run in methods.items()
@@ -162,7 +162,7 @@ def test_a_comparison_counts_it_neither_as_judged_nor_as_to_be_judged(
     events.judge(session, rater, methods["bm25"], 1, 3, None, click("cleared", minute=1))
 
     report = comparisons.report(session, study, [*methods.values()], rule)
-    compared = chosen_runs.find(session, study, [*methods.values()], 1, rule)
+    compared = chosen_runs.compared_question(session, study, [*methods.values()], 1, rule)
 
     [line] = report.comparison.questions
     with speaking("en"):

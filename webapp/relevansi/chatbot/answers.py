@@ -48,7 +48,7 @@ class Answer(Struct, frozen=True):
 
 
 def answered(question: CollectedAnswer, answer: Answer) -> CollectedAnswer:
-    """A question that was `asked`, with the answer as a run file keeps it."""
+    """Return a question that was `asked`, with the answer as a run file keeps it."""
     # How many results the chatbot says it returned, else how many it lists.
     count = answer.metadata.get("returned")
     if type(count) is not int or not 0 <= count <= LARGEST_INTEGER:
@@ -66,7 +66,7 @@ def answered(question: CollectedAnswer, answer: Answer) -> CollectedAnswer:
 
 
 def parsed(data: bytes) -> object:
-    """The JSON value in an answer, null for NaN and infinities; raises `NotTheContract`."""
+    """Return the JSON value in an answer, null for NaN and infinities; raises `NotTheContract`."""
     beginning = excerpt(data)
     if not data.strip():
         raise NotTheContract(mark("it is empty"))

@@ -141,7 +141,7 @@ class Chatbot(Struct, frozen=True):
         force_setattr(self, "address", full_address(self.address, self.mapping.path))
 
     def ask(self, message: Message) -> Answer:
-        """The answer to one question; raises a `CallFailed` when every try failed.
+        """Return the answer to one question; raises a `CallFailed` when every try failed.
 
         The tries go to the same session. Where nothing is at the address (404), the question
         goes to `other_address` once more. Raises ``MissingKey`` before anything is sent.

@@ -70,7 +70,7 @@ class Mapping(Struct, frozen=True):
         return _filled(self.send, message)
 
     def read(self, document: object, message: Message) -> Answer:
-        """The answer in a document; raises a `CallFailed`."""
+        """Return the answer in a document; raises a `CallFailed`."""
         text = _at(document, self.text)
         if not isinstance(text, str):
             excerpt = json.dumps(document, ensure_ascii=False)
@@ -125,7 +125,7 @@ CONTRACT = Mapping(
 
 
 def openai(model: str | None, settings: Values[str, object] = MappingProxyType({})) -> Mapping:
-    """The mapping for an OpenAI-compatible chat endpoint; the earlier turns travel along.
+    """Return the mapping for an OpenAI-compatible chat endpoint; the earlier turns travel along.
 
     `settings` (temperature and the like) go out with every question.
     """
@@ -157,7 +157,7 @@ class _File(Struct, forbid_unknown_fields=True):
 
 
 def read(name: str, data: bytes) -> Mapping:
-    """The mapping in the file `name`; raises `UnusableMapping`."""
+    """Return the mapping in the file `name`; raises `UnusableMapping`."""
     if len(data) > LARGEST_FILE:
         why = gettext("it is larger than %(limit)s kB", limit=LARGEST_FILE // 1024)
         raise UnusableMapping(name, place="JSON", why=why)

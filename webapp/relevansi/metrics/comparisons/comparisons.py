@@ -41,7 +41,7 @@ class FigureEstimate(Struct, frozen=True):
 class MissingQuestions(Struct, frozen=True):
     """The questions that one run lacks, by position: never asked, waiting for verdicts, unreadable.
 
-    ``failed`` are not missing, only counted: their call brought nothing.
+    ``failed`` are not missing, only counted: the call to the chatbot gave no answer.
     """
 
     not_run: tuple[int, ...]
@@ -108,11 +108,11 @@ class Comparison(RunDifferences, frozen=True, kw_only=True):
 
     @property
     def lead(self) -> str:
-        """The figure in which questions are told apart."""
-        return next(iter(leading(self.headline)), HEADLINES[0])
+        """The figure by which questions are ordered and spread."""
+        return _lead(self.headline)
 
     def order(self, figure: str) -> tuple[tuple[str, ...], ...]:
-        """Run ids from the highest to the lowest value of `figure`, equal ones together."""
+        """Return run ids from the highest to the lowest value of `figure`, equal ones together."""
         return ranked({c.run.run: c.estimates[figure].figure.value for c in self.contenders})
 
 
@@ -124,11 +124,14 @@ def compare(
     headline: Sequence[str] = HEADLINES,
     scale: Scale = BINARY,
 ) -> Comparison:
-    """The comparison of `runs`, which share a question set; fewer than two raise ValueError."""
+    """Return the comparison of `runs`, which share a question set.
+
+    Raises ``ValueError`` for fewer than two runs, or for one run twice.
+    """
     if len(runs) < 2 or len({run.run for run in runs}) < len(runs):
         raise ValueError("a comparison takes two runs or more, each once")
     names = with_judged(headline)
-    questions = _questions(runs, next(iter(leading(headline)), HEADLINES[0]))
+    questions = _questions(runs, _lead(headline))
     contenders = []
     for run, of_run in zip(runs, estimates(runs, names), strict=True):
         totals = Totals.of(query.summary for query in run.queries)
@@ -156,6 +159,11 @@ def compare(
         headline=tuple(headline),
         scale=scale,
     )
+
+
+def _lead(headline: Sequence[str]) -> str:
+    figures = leading(headline)
+    return figures[0] if figures else HEADLINES[0]
 
 
 def _questions(runs: Sequence[ComparedRun], lead: str) -> tuple[ComparedQuestionLine, ...]:
@@ -188,7 +196,7 @@ def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
 
 
 def estimates(runs: Sequence[ComparedRun], names: Sequence[str]) -> list[dict[str, FigureEstimate]]:
-    """The figures of each run by `names`, with the intervals of chance.
+    """Return the figures of each run by `names`, with the intervals of chance.
 
     The composite has none: it is a sum of means over different questions, and decides nothing.
     """
@@ -224,7 +232,8 @@ class ComparisonReport(Struct, frozen=True):
     ``parts`` are those of ``PARTS`` that there are. ``state`` is how far the runs are together.
     ``alpha`` is the raters' agreement on cards, where it was asked for.
     ``marks`` number the shapes of the runs by their ids, the same in the whole study.
-    ``empty_answers`` has what looking gave, by run and position; nothing of rated files.
+    ``empty_answers`` has what raters' own searches found for empty lists, by run and position;
+    it has nothing of rated files.
     """
 
     study: str

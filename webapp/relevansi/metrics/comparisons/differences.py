@@ -1,9 +1,9 @@
-"""Two runs apart, question by question: the mean difference, its interval and its tests."""
+"""The paired differences of two runs: mean over questions, interval and tests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, combinations, groupby
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, groupby
 from statistics import fmean, stdev
 
 from msgspec import Struct
@@ -41,8 +41,9 @@ class ComparedQuery(Struct, frozen=True):
     @property
     def waits(self) -> bool:
         """Whether verdicts are still to come: below the depth of the pool none are."""
-        is_readable = self.summary.state is not QueryState.UNREADABLE
-        return is_readable and (not self.summary.complete if self.is_open is None else self.is_open)
+        if self.summary.state is QueryState.UNREADABLE:
+            return False
+        return not self.summary.complete if self.is_open is None else self.is_open
 
 
 class ComparedRun(Struct, frozen=True):
@@ -56,23 +57,25 @@ class ComparedRun(Struct, frozen=True):
 
 
 def conversations(is_follow_up: Mapping[int, bool]) -> dict[int, int]:
-    """The position of the standalone question that each follow-up goes back to, by its own.
+    """Return by the position of each follow-up that of the question its conversation begins with.
+
+    A follow-up that no standalone question precedes is not in it.
 
     >>> conversations({1: False, 2: True, 3: True, 4: False})
     {2: 1, 3: 1}
     """
-    begun_at: dict[int, int] = {}
-    begun = None
+    starts: dict[int, int] = {}
+    start = None
     for position in sorted(is_follow_up):
         if not is_follow_up[position]:
-            begun = position
-        elif begun is not None:
-            begun_at[position] = begun
-    return begun_at
+            start = position
+        elif start is not None:
+            starts[position] = start
+    return starts
 
 
 def averaged_value(query: ComparedQuery, headline: str) -> float | None:
-    """The number of a question that a headline figure averages, ``None`` where it has none.
+    """Return a question's value, of which a headline figure is the mean; ``None`` without one.
 
     Coverage averages 1 for a question with results and 0 for one without.
     """
@@ -84,7 +87,7 @@ def averaged_value(query: ComparedQuery, headline: str) -> float | None:
 
 
 def ranked(values: Mapping[str, float | None]) -> tuple[tuple[str, ...], ...]:
-    """The keys from the largest value to the smallest, equal ones together in given order.
+    """Return the keys from the largest value to the smallest, equal ones together in given order.
 
     Values that differ in the 10th decimal only are equal; ``None`` has no place.
 
@@ -99,12 +102,15 @@ def ranked(values: Mapping[str, float | None]) -> tuple[tuple[str, ...], ...]:
 
 
 def value_of(query: ComparedQuery, figure: str, *, false_negatives_at_zero: bool) -> float | None:
-    """The value of a headline figure for one question; ``None`` where it has none yet."""
-    summary = query.summary
-    false_negative = summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
-    if false_negatives_at_zero and false_negative:
+    """Return the value of a headline figure for one question; ``None`` where it has none yet.
+
+    An empty list that should have had results has no precision; `false_negatives_at_zero` counts
+    it as 0 instead.
+    """
+    is_false_negative = query.summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
+    if false_negatives_at_zero and is_false_negative:
         return 0.0
-    return summary.figures[figure].value
+    return query.summary.figures[figure].value
 
 
 class SignedRank(Struct, frozen=True):
@@ -127,7 +133,7 @@ class SignedRank(Struct, frozen=True):
 
 
 def signed_rank(differences: Iterable[float], *, pairs: int = 1) -> SignedRank | None:
-    """The signed-rank test of paired `differences`; ``None`` without any.
+    """Return the signed-rank test of paired `differences`; ``None`` without any.
 
     Differences of 0 are left out, as Wilcoxon did (Pratt ranks them and leaves them out then). The
     others are ranked by their size, equal sizes by the mean of their ranks. The signed ranks have
@@ -135,8 +141,8 @@ def signed_rank(differences: Iterable[float], *, pairs: int = 1) -> SignedRank |
     Reference: Wilcoxon (1945), Individual comparisons by ranking methods. Biometrics
     Bulletin 1(6), 80-83.
 
-    >>> found = signed_rank([0.25, 0.5, 0.75, 0.0])  # ranks 1, 2, 3; all + and all - of 8 signs
-    >>> found.n, found.zeros, found.positive, found.negative, found.p
+    >>> test = signed_rank([0.25, 0.5, 0.75, 0.0])  # ranks 1, 2, 3; all + and all - of 8 signs
+    >>> test.n, test.zeros, test.positive, test.negative, test.p
     (3, 1, 6.0, 0.0, 0.25)
     """
     import numpy as np  # noqa: PLC0415 - a tenth of a second
@@ -144,13 +150,15 @@ def signed_rank(differences: Iterable[float], *, pairs: int = 1) -> SignedRank |
     rounded = np.round(list(differences), 9)
     if not len(rounded):
         return None
-    apart = rounded[rounded != 0]
-    _, of, counts = np.unique(np.abs(apart), return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[of] * np.sign(apart)
+    nonzero = rounded[rounded != 0]
+    _, size_of, counts = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
+    # Of sizes that are equal each has the mean of the ranks that they take up together.
+    mean_ranks = np.cumsum(counts) - (counts - 1) / 2
+    ranks = mean_ranks[size_of] * np.sign(nonzero)
     test = randomisation_test(ranks.tolist(), pairs=pairs)
     return SignedRank(
-        n=len(apart),
-        zeros=len(rounded) - len(apart),
+        n=len(nonzero),
+        zeros=len(rounded) - len(nonzero),
         positive=float(ranks[ranks > 0].sum()),
         negative=abs(float(ranks[ranks < 0].sum())),
         p=test.p,
@@ -178,44 +186,53 @@ PAIRED = (
 
 
 def paired(headline: Sequence[str]) -> tuple[tuple[str, bool], ...]:
-    """The figures among `headline` that are paired by question, as in ``PAIRED``.
+    """Return the figures among `headline` that are paired by question, as in ``PAIRED``.
 
     How much is judged is no figure of a run: its differences are not tested.
 
     >>> paired(("nDCG@10", "mrr_answerable", "Judged@10"))
     (('nDCG@10', False), ('mrr_answerable', True))
     """
-    of_method = {figure: [pair for pair in PAIRED if pair[0] == figure] for figure in HEADLINES}
-    rankings = (name for name in headline if not name.startswith("Judged"))
-    pairs = (of_method.get(name, [(name, False)]) for name in rankings)
-    return tuple(chain.from_iterable(pairs))
+    pairs: list[tuple[str, bool]] = []
+    for name in headline:
+        if name in HEADLINES:
+            pairs += [pair for pair in PAIRED if pair[0] == name]
+        elif not name.startswith("Judged"):
+            pairs.append((name, False))
+    return tuple(pairs)
 
 
 def leading(headline: Sequence[str]) -> tuple[str, ...]:
-    """The figures that decide the answer: three of the method, else the first that are paired."""
+    """Return the figures that decide which run is better, three at most.
+
+    Of the usual headline they are P@5, MRR and success rate, else the first that are paired; none
+    where the headline only says how much is judged.
+    """
     if tuple(headline) == HEADLINES:
         return ("mean_precision_at_5", "mrr", "success_rate")
     return tuple(dict.fromkeys(figure for figure, _ in paired(headline)))[:3]
 
 
 def highest_value(figure: str) -> float:
-    """The largest value that one question can have in a figure; the smallest is 0.
+    """Return the largest value that one question can have in a figure; the smallest is 0.
 
     >>> highest_value("mean_response_quality"), highest_value("relevant@10"), highest_value("AP")
     (5.0, 10.0, 1.0)
     """
     if figure == "mean_response_quality":
         return 5.0
-    return float(figure.removeprefix("relevant@")) if figure.startswith("relevant@") else 1.0
+    if figure.startswith("relevant@"):
+        return float(figure.removeprefix("relevant@"))
+    return 1.0
 
 
 class PairedValues(Struct, frozen=True):
     """The values of one figure in two runs, question by question; runs by their ids.
 
     ``headline`` is the difference of the two runs' figures, ``None`` where no figure counts false
-    negatives that way; ``binary`` values are 0 or 1. ``false_negatives_at_zero``: an empty list
-    that should have had results counts as 0, as it has no precision. ``measure`` explains a figure
-    that is none of the headline figures, ``scale`` is the study's.
+    negatives that way; ``binary`` values are 0 or 1. ``false_negatives_at_zero`` is as in
+    ``value_of``. ``measure`` explains a figure that is none of the headline figures, ``scale`` is
+    the study's.
     """
 
     figure: str
@@ -270,7 +287,7 @@ class Difference(PairedValues, frozen=True, kw_only=True):
     @property
     def significant(self) -> bool:
         """Whether the corrected p-value is at most the level."""
-        # A share of signs times the number of pairs may be a last digit above the level it equals.
+        # Float error: a p times the number of pairs can lie just above the level that it equals.
         return self.p_holm is not None and self.p_holm <= LEVEL + 1e-12
 
     @property
@@ -296,47 +313,62 @@ def differences(
     headline: Sequence[str] = HEADLINES,
     scale: Scale = BINARY,
 ) -> tuple[Difference, ...]:
-    """The differences of every ``paired`` figure of a `headline` for every two runs, in order."""
+    """Return the difference of every two runs in every ``paired`` figure of a `headline`.
+
+    `headlines` are the figures of each run by its id. The differences of one figure follow each
+    other, in the order of the runs.
+    """
     pairs = []
     for figure, at_zero in paired(headline):
         for first, second in combinations(runs, 2):
-            apart = None
+            headline_apart = None
             if not at_zero or figure == "mrr_answerable":
-                figures = headlines[first.run][figure], headlines[second.run][figure]
-                apart = headline_difference(*figures)
+                headline_apart = headline_difference(
+                    headlines[first.run][figure], headlines[second.run][figure]
+                )
             values = paired_values(figure, first, second, at_zero=at_zero)
-            pair = (figure, first.run, second.run, tuple(values.values()), apart, at_zero)
-            is_binary = figure.startswith("success")
-            pairs.append(PairedValues(*pair, binary=is_binary, scale=scale))
+            pairs.append(
+                PairedValues(
+                    figure=figure,
+                    first=first.run,
+                    second=second.run,
+                    values=tuple(values.values()),
+                    headline=headline_apart,
+                    false_negatives_at_zero=at_zero,
+                    binary=figure.startswith("success"),
+                    scale=scale,
+                )
+            )
     return paired_differences(pairs)
 
 
 def paired_differences(
     pairs: Sequence[PairedValues], *, together: int = 1
 ) -> tuple[Difference, ...]:
-    """The difference of each pair of runs; Holm's correction is over the pairs of one figure.
+    """Return the difference of each pair of runs, p-values by Holm over the pairs of one figure.
 
     The pairs of one figure follow each other. Successes are compared by the exact McNemar test,
     which is the test of signs of their differences. A caller that corrects over other tests says
     how many go `together`.
     """
+    corrected: list[Difference] = []
     by_figure = groupby(pairs, key=lambda pair: (pair.figure, pair.false_negatives_at_zero))
-    corrected = (_corrected([*group], together) for _, group in by_figure)
-    return tuple(chain.from_iterable(corrected))
+    for _, group in by_figure:
+        of_figure = list(group)
+        tested = [_test(pair, max(together, len(of_figure))) for pair in of_figure]
+        p_values = holm([difference.p for difference in tested])
+        ranked_p_values = holm([d.signed_rank.p if d.signed_rank else None for d in tested])
+        for difference, p, ranked_p in zip(tested, p_values, ranked_p_values, strict=True):
+            corrected.append(replace(difference, p_holm=p, signed_rank_p_holm=ranked_p))
+    return tuple(corrected)
 
 
-def _corrected(pairs: Sequence[PairedValues], together: int) -> Iterator[Difference]:
-    tested = [_tested(pair, max(together, len(pairs))) for pair in pairs]
-    p_values = holm([difference.p for difference in tested])
-    ranked = holm([each.signed_rank.p if each.signed_rank else None for each in tested])
-    for difference, p_holm, ranked_p in zip(tested, p_values, ranked, strict=True):
-        yield replace(difference, p_holm=p_holm, signed_rank_p_holm=ranked_p)
-
-
-def _tested(pair: PairedValues, pairs: int) -> Difference:
+def _test(pair: PairedValues, pairs: int) -> Difference:
+    """Return the difference of a pair of runs; its p-values are not corrected."""
     sample = pair.differences
-    signs = [round(difference, 9) for difference in sample]
-    wins, losses = sum(sign > 0 for sign in signs), sum(sign < 0 for sign in signs)
+    rounded = [round(difference, 9) for difference in sample]
+    wins = sum(difference > 0 for difference in rounded)
+    losses = sum(difference < 0 for difference in rounded)
     test = randomisation_test(sample, pairs=pairs)
     mean = fmean(sample) if sample else None
     deviation = stdev(sample) if len(sample) > 1 else None
@@ -367,13 +399,19 @@ def paired_values(
     figure: str, first: ComparedRun, second: ComparedRun, *, at_zero: bool = False
 ) -> dict[int, tuple[float, float]]:
     """Return the two values of each question that has one in both runs, by its position."""
-    first_values, second_values = (
-        {q.position: value_of(q, figure, false_negatives_at_zero=at_zero) for q in run.queries}
-        for run in (first, second)
-    )
-    both = ((place, value, second_values.get(place)) for place, value in first_values.items())
-    return {place: (x, y) for place, x, y in both if x is not None and y is not None}
+    second_values = {
+        query.position: value_of(query, figure, false_negatives_at_zero=at_zero)
+        for query in second.queries
+    }
+    values = {}
+    for query in first.queries:
+        first_value = value_of(query, figure, false_negatives_at_zero=at_zero)
+        second_value = second_values.get(query.position)
+        if first_value is not None and second_value is not None:
+            values[query.position] = first_value, second_value
+    return values
 
 
 def headline_difference(first: float | None, second: float | None) -> float | None:
+    """Return `first` - `second`, ``None`` where either is missing."""
     return None if first is None or second is None else first - second

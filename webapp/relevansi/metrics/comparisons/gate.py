@@ -1,10 +1,10 @@
 """The figures of a gate: a new run held against floors and, question by question, a baseline.
 
-Other rules hold here than for the figures of a run, so that nothing is won by not answering:
+Its rules differ from those of a run's figures, so that not answering never pays:
 
-- A figure is over the questions of the baseline. An answer without results is 0 in it: an empty
+- A figure is over the questions of the baseline. An answer without results counts 0: an empty
   list, a failed call, an unreadable answer, a question that the run lacks. Where the question's
-  outcome is correct empty it is no value of precisions and ranks, and 1 of successes.
+  outcome is correct empty, precisions and ranks leave it out, and successes count 1.
 - A result that nobody judged counts as not relevant in the value and as relevant in ``upper``.
 - A difference needs no judgment where both lists hold the same items in the same order, as deep
   as the figure looks; nor of an answer whose value can no longer change.
@@ -12,9 +12,9 @@ Other rules hold here than for the figures of a run, so that nothing is won by n
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from math import inf
 from statistics import fmean
 
 from msgspec import Struct, convert
@@ -37,13 +37,14 @@ from relevansi.metrics.planning.power import Demand, DifferenceMixture, differen
 from relevansi.records import EmptyOutcome, QueryState
 
 ALPHA = LEVEL
-"""A run is worse where the corrected p-value is not above."""
+"""The corrected p-value at or below which a run is worse."""
+
 DIGITS = 9
-"""Sums that differ in a later decimal only are equal: floats add up in different orders."""
+"""Values that differ only behind this decimal are equal: sums of floats depend on their order."""
 
 
 class Outcome(StrEnum):
-    """What a gate says, of one figure and of the run: the worst of its figures."""
+    """The verdict of a gate on one figure, and on a run: the worst of its figures."""
 
     PASSED = "passed"
     OPEN = "open"
@@ -51,7 +52,7 @@ class Outcome(StrEnum):
 
 
 class UnfitLimit(Refused, ValueError):
-    """A share that is not between 0 and 1, or a tolerance below 0; it is the argument."""
+    """The argument is a share that is not from 0 to 1, or a tolerance below 0."""
 
     message = mark("A gate cannot take the number %(name)s")
     remedy = mark("min-judged is a share from 0 to 1, tolerance a loss from 0 up.")
@@ -80,9 +81,11 @@ class GateRequest(Struct, frozen=True, kw_only=True):
     rule: str | None = None
 
     def __post_init__(self) -> None:
-        for number, most in ((self.min_judged, 1.0), (self.tolerance or 0.0, sys.float_info.max)):
-            if not 0 <= number <= most:  # nor is NaN
-                raise UnfitLimit(number)
+        # Written so that NaN, which no comparison holds for, is refused too.
+        if not 0 <= self.min_judged <= 1:
+            raise UnfitLimit(self.min_judged)
+        if self.tolerance is not None and not 0 <= self.tolerance < inf:
+            raise UnfitLimit(self.tolerance)
 
 
 class GatedAnswer(Struct, frozen=True):
@@ -103,7 +106,7 @@ class GateDifference(Struct, frozen=True):
     ``p_holm`` is corrected over the figures that decide. ``n_apart`` are the questions whose lists
     differ; ``judged`` and ``baseline_judged`` the shares of their results that are judged, ``None``
     where there are none. ``smallest_p`` is the smallest corrected p that so many questions can
-    give, ``smallest_loss`` the loss that they would have shown with a power of 80 %.
+    give, ``smallest_loss`` the mean loss that they would show with a power of 80 %.
     """
 
     n: int
@@ -127,9 +130,10 @@ class GateDifference(Struct, frozen=True):
 class GateFigure(Struct, frozen=True):
     """One figure of the run over `n` questions with a value, and what is decided by it.
 
-    ``upper`` is its value if all that is open is relevant, ``None`` where no bounds are claimed;
-    then ``judged`` is the share of the results it looks at that is judged. ``interval`` is that of
-    chance. Without ``difference`` the figure has a floor only.
+    ``upper`` is its value if every unjudged result is relevant. It is ``None`` for a figure that
+    depends on the pool, of which no bounds are claimed; then ``judged`` is the share of results
+    down to its cutoff that is judged. ``interval`` is that of chance. Without ``difference`` the
+    figure has a floor only.
     """
 
     figure: str
@@ -153,37 +157,45 @@ def gate_figures(pairs: Pairs, deciding: Sequence[str], request: GateRequest) ->
     names = dict.fromkeys((*deciding, *request.floors))
     spans = {name: [(span(new, name), span(old, name)) for new, old in pairs] for name in names}
     differences = _differences(pairs, spans, deciding, request)
-    gated = []
-    for name in names:
-        ours, theirs = ([both[side] for both in spans[name]] for side in (0, 1))
-        lows, highs = _defined(map(_low, ours)), _defined(map(_high, ours))
-        has_bounds = not _of_pool(name)
-        answers = [(new, own_span) for (new, _), own_span in zip(pairs, ours, strict=True)]
-        judged = None if has_bounds else judged_share(answers, depth_of(name))
-        floor, outcome = request.floors.get(name), None
-        if floor is not None:
-            is_enough = judged is None or judged >= request.min_judged
-            outcome = _of_floor(
-                *(floor, lows, highs),
-                is_enough=is_enough,
-                strict=request.strict,
-                highest=highest_value(name),
-            )
-        gated.append(
-            GateFigure(
-                figure=name,
-                value=_mean(lows),
-                upper=_mean(highs) if has_bounds else None,
-                interval=mean_interval(lows, highest=highest_value(name)),
-                n=len(lows),
-                judged=judged,
-                baseline=_mean(_defined(map(_low, theirs))),
-                floor=floor,
-                floor_outcome=outcome,
-                difference=differences.get(name),
-            )
+    return [_figure(name, pairs, spans[name], differences.get(name), request) for name in names]
+
+
+def _figure(
+    name: str,
+    pairs: Pairs,
+    spans: Sequence[tuple[Span, Span]],
+    difference: GateDifference | None,
+    request: GateRequest,
+) -> GateFigure:
+    run_spans = [run_span for run_span, _ in spans]
+    lows, highs = _defined(map(_low, run_spans)), _defined(map(_high, run_spans))
+    has_bounds = not _needs_pool(name)
+    judged = None
+    if not has_bounds:
+        answers = [answer for answer, _ in pairs]
+        judged = judged_share(zip(answers, run_spans, strict=True), depth_of(name))
+    floor, outcome = request.floors.get(name), None
+    if floor is not None:
+        outcome = _floor_outcome(
+            floor,
+            lows,
+            highs,
+            is_enough=judged is None or judged >= request.min_judged,
+            strict=request.strict,
+            highest=highest_value(name),
         )
-    return gated
+    return GateFigure(
+        figure=name,
+        value=_mean(lows),
+        upper=_mean(highs) if has_bounds else None,
+        interval=mean_interval(lows, highest=highest_value(name)),
+        n=len(lows),
+        judged=judged,
+        baseline=_mean(_defined(_low(baseline_span) for _, baseline_span in spans)),
+        floor=floor,
+        floor_outcome=outcome,
+        difference=difference,
+    )
 
 
 def span(answer: GatedAnswer, figure: str) -> Span:
@@ -202,15 +214,16 @@ def span(answer: GatedAnswer, figure: str) -> Span:
 def judged_share(answers: Iterable[tuple[GatedAnswer, Span]], depth: int | None) -> float | None:
     """Return the share of the results down to `depth` that need no verdict any more.
 
-    They are judged, or the bounds of the figure are equal there. ``None`` without results.
+    They are judged, or their answer's value can no longer change: its bounds are equal. ``None``
+    without results.
     """
-    ranks = waiting = 0
-    for answer, span_of_answer in answers:
+    n_results = n_waiting = 0
+    for answer, bounds in answers:
         judged = answer.judged[:depth]
-        ranks += len(judged)
-        if span_of_answer.lower is None or span_of_answer.lower != span_of_answer.upper:
-            waiting += judged.count(False)
-    return (ranks - waiting) / ranks if ranks else None
+        n_results += len(judged)
+        if bounds.lower is None or bounds.lower != bounds.upper:
+            n_waiting += judged.count(False)
+    return (n_results - n_waiting) / n_results if n_results else None
 
 
 def _differences(
@@ -219,33 +232,43 @@ def _differences(
     deciding: Sequence[str],
     request: GateRequest,
 ) -> dict[str, GateDifference]:
-    values, same = [], {name: [_is_same(*pair, depth_of(name)) for pair in pairs] for name in spans}
-    for name in deciding:
-        rows = zip(spans[name], same[name], strict=True)
-        both = ((_low(old if is_same else new), _low(old)) for (new, old), is_same in rows)
-        defined = tuple((x, y) for x, y in both if x is not None and y is not None)
-        is_binary = name.startswith("success")
-        values.append(PairedValues(name, "run", "baseline", defined, None, binary=is_binary))
-    n_tested = sum(bool(paired.values) for paired in values)
-    differences = paired_differences(values, together=n_tested)
+    paired_values = [_paired_values(name, pairs, spans[name]) for name in deciding]
+    n_tested = sum(bool(paired.values) for paired in paired_values)
+    # Each figure is a group of its own to Holm there; it is corrected over all of them here.
+    differences = paired_differences(paired_values, together=n_tested)
     p_values = holm([difference.p for difference in differences])
     by_figure = {}
     for paired, p_holm in zip(differences, p_values, strict=True):
         depth = depth_of(paired.figure)
-        of_figure = zip(pairs, spans[paired.figure], same[paired.figure], strict=True)
-        apart = [(*answers, *both) for answers, both, is_same in of_figure if not is_same]
+        run_answers, baseline_answers = [], []
+        for (new, old), (new_span, old_span) in zip(pairs, spans[paired.figure], strict=True):
+            if not _is_same(new, old, depth):
+                run_answers.append((new, new_span))
+                baseline_answers.append((old, old_span))
         difference = replace(
             convert(paired, GateDifference, from_attributes=True),
             p_holm=p_holm,
-            n_apart=len(apart),
-            judged=judged_share([(new, span) for new, _, span, _ in apart], depth),
-            baseline_judged=judged_share([(old, span) for _, old, _, span in apart], depth),
+            n_apart=len(run_answers),
+            judged=judged_share(run_answers, depth),
+            baseline_judged=judged_share(baseline_answers, depth),
             smallest_p=min(1.0, n_tested * smallest_p(paired.n)),
             smallest_loss=_smallest_loss(paired),
         )
-        outcome = _of_difference(difference, request) if pairs else Outcome.OPEN
+        outcome = _difference_outcome(difference, request) if pairs else Outcome.OPEN
         by_figure[paired.figure] = replace(difference, outcome=outcome)
     return by_figure
+
+
+def _paired_values(name: str, pairs: Pairs, spans: Sequence[tuple[Span, Span]]) -> PairedValues:
+    """Return the lower bounds of run and baseline; where both list the same they are equal."""
+    depth, values = depth_of(name), []
+    for (new, old), (new_span, old_span) in zip(pairs, spans, strict=True):
+        old_value = _low(old_span)
+        new_value = old_value if _is_same(new, old, depth) else _low(new_span)
+        if new_value is not None and old_value is not None:
+            values.append((new_value, old_value))
+    is_binary = name.startswith("success")
+    return PairedValues(name, "run", "baseline", tuple(values), None, binary=is_binary)
 
 
 def _is_same(first: GatedAnswer, second: GatedAnswer, depth: int | None) -> bool:
@@ -254,7 +277,7 @@ def _is_same(first: GatedAnswer, second: GatedAnswer, depth: int | None) -> bool
     return is_same and first.summary.state is second.summary.state
 
 
-def _of_difference(difference: GateDifference, request: GateRequest) -> Outcome:
+def _difference_outcome(difference: GateDifference, request: GateRequest) -> Outcome:
     if not difference.n_apart:
         return Outcome.PASSED
     shares = _defined((difference.judged, difference.baseline_judged))
@@ -269,7 +292,7 @@ def _of_difference(difference: GateDifference, request: GateRequest) -> Outcome:
     return Outcome.FAILED if is_worse else Outcome.PASSED
 
 
-def _of_floor(
+def _floor_outcome(
     floor: float,
     lows: Sequence[float],
     highs: Sequence[float],
@@ -278,12 +301,15 @@ def _of_floor(
     strict: bool,
     highest: float,
 ) -> Outcome:
-    """Return whether a floor is reached however what is open is judged, or missed, or open.
+    """Return whether a floor is reached or missed whatever the open verdicts are, else "open".
 
-    Without enough judged a figure without bounds says nothing.
+    A figure without bounds is open where not `is_enough` of its results is judged.
     """
-    least = (lambda values: mean_interval(values, highest=highest).lower) if strict else _mean
-    low, high = least(lows), least(highs)
+    if strict:
+        low = mean_interval(lows, highest=highest).lower
+        high = mean_interval(highs, highest=highest).lower
+    else:
+        low, high = _mean(lows), _mean(highs)
     if low is None or high is None or not is_enough:
         return Outcome.OPEN
     if round(high - floor, DIGITS) < 0:
@@ -292,10 +318,10 @@ def _of_floor(
 
 
 def _smallest_loss(difference: Difference) -> float | None:
-    """Return the smallest loss that so many questions show, as these differ.
+    """Return the smallest mean loss that so many questions would show, if they differ as these do.
 
-    Where none differs the questions that lose are taken to lose everything: of all ways to lose so
-    much in the mean, the one in which the fewest questions differ.
+    Where none differs each question that loses is taken to lose everything, which is the way to
+    lose a given mean in the fewest questions.
     """
     n, highest = difference.n, highest_value(difference.figure)
     if not n:
@@ -304,12 +330,12 @@ def _smallest_loss(difference: Difference) -> float | None:
     return difference_shown(n, mixed, Demand(level=ALPHA / difference.pairs), highest=highest)
 
 
-def _low(reached: Span) -> float | None:
-    return reached.value if reached.lower is None else reached.lower
+def _low(bounds: Span) -> float | None:
+    return bounds.value if bounds.lower is None else bounds.lower
 
 
-def _high(reached: Span) -> float | None:
-    return reached.value if reached.upper is None else reached.upper
+def _high(bounds: Span) -> float | None:
+    return bounds.value if bounds.upper is None else bounds.upper
 
 
 def _defined(values: Iterable[float | None]) -> tuple[float, ...]:
@@ -321,11 +347,11 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def depth_of(figure: str) -> int | None:
-    """Return the rank down to which a figure looks, ``None`` where at the whole list."""
+    """Return the rank down to which a figure counts results, ``None`` for the full list."""
     if figure in HEADLINES:
         return TOP if figure == "mean_precision_at_5" else None
     return ranking_figure(figure).cutoff
 
 
-def _of_pool(figure: str) -> bool:
+def _needs_pool(figure: str) -> bool:
     return figure not in HEADLINES and ranking_figure(figure).needs_pool

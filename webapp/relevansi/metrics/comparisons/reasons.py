@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from relevansi.metrics.judging.figures import LONGEST_PAUSE, GivenVerdict
 
-FEWEST_TIMED = 5
-"""Verdicts with a known time, below which their median says nothing."""
+MIN_TIMED = 5
+"""With fewer timed verdicts no median is shown."""
 
 
 class ReasonCounts(Struct, frozen=True):
@@ -35,7 +35,7 @@ class ReasonCounts(Struct, frozen=True):
 
 
 class Contradiction(NamedTuple):
-    """A reason that the gold constraints do not bear out: all that it could be about are met."""
+    """A reason that the gold constraints contradict: all that it could be about are met."""
 
     run: str
     name: str
@@ -74,7 +74,7 @@ class ReasonComparison(Struct, frozen=True):
 def seconds_after(verdicts: Iterable[GivenVerdict]) -> dict[tuple[int, int], float]:
     """Return the seconds to the rater's next verdict in the same browser, by rater and item.
 
-    What is given beside a verdict comes after it, so its time is in these. The last verdict, and
+    A reason is chosen after its verdict, so the time it takes is in these. The last verdict, and
     one before a break, has none; of several on one item the last counts.
 
     >>> from datetime import UTC, datetime
@@ -96,10 +96,10 @@ def seconds_after(verdicts: Iterable[GivenVerdict]) -> dict[tuple[int, int], flo
 
 
 def time_spent(seconds: Iterable[float]) -> TimeSpent:
-    """Return the median of some times.
+    """Return the median of some times in seconds, ``None`` for fewer than ``MIN_TIMED``.
 
     >>> time_spent([4, 6, 5, 9, 5]), time_spent([1, 2])
     (TimeSpent(median=5, n=5), TimeSpent(median=None, n=2))
     """
     times = [*seconds]
-    return TimeSpent(median(times) if len(times) >= FEWEST_TIMED else None, len(times))
+    return TimeSpent(median(times) if len(times) >= MIN_TIMED else None, len(times))

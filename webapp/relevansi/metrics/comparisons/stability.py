@@ -6,8 +6,9 @@ change places; runs that come level, or part, have not changed places.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from itertools import combinations
 from math import fsum
 from operator import mul
 from statistics import fmean
@@ -25,20 +26,21 @@ from relevansi.metrics.judging import queries
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Totals, figures
 from relevansi.records import QueryState
 
-WATCHED = ("mean_precision_at_5", "mrr", "success_rate", "composite")
-"""The figures of the method whose order is watched; of other headlines it is the first four."""
-
 COMPOSITE = "composite"
+WATCHED = ("mean_precision_at_5", "mrr", "success_rate", COMPOSITE)
+"""Figures whose order is compared for the usual headline; of another it is the first four."""
+
 CUTOFFS = (1, 3, 10)
-"""The other K of precision@K; the comparison's own is 5."""
+"""The other K of precision@K; that of the comparison is 5."""
 
 Order = tuple[tuple[str, ...], ...]
 """Run ids from best to worst, those that are level together."""
 
+_Values = Sequence[float | None]
+"""The values of one question in the figures of ``_averaged``."""
 
-_Numbers = Sequence[float | None]
 _Sums = list[tuple[float, int]]
-"""The sums that the composite's parts are means of, and of how many numbers each is."""
+"""The sum over questions and their number, of each figure of ``_averaged``."""
 
 
 class VariedPart(StrEnum):
@@ -52,7 +54,10 @@ class VariedPart(StrEnum):
 
 
 class Variation(Struct, frozen=True):
-    """One other way of counting, `what` it changes, and the orders of the figures it can touch."""
+    """One other way of counting: ``what`` it leaves out or sets, and the orders under it.
+
+    ``orders`` has only the figures that the change can move.
+    """
 
     change: VariedPart
     what: str
@@ -60,9 +65,9 @@ class Variation(Struct, frozen=True):
 
 
 class StabilityLine(Struct, frozen=True):
-    """One kind of change and one figure: how many variations were tried, which moved the order.
+    """One kind of change and one figure: how many variations were tried, and which moved the order.
 
-    ``unseated`` are those of them in which another run comes first.
+    ``unseated`` are those in which another run comes first.
     """
 
     change: VariedPart
@@ -77,7 +82,7 @@ class StabilityLine(Struct, frozen=True):
 
 
 class Stability(Struct, frozen=True):
-    """The base order by each figure, and how it fares under every kind of change tried."""
+    """The order of the runs by each figure, and how it fares under every kind of change."""
 
     orders: Mapping[str, Order]
     lines: tuple[StabilityLine, ...]
@@ -105,36 +110,35 @@ def stability(
     other_rules: Mapping[str, Sequence[ComparedRun]] | None = None,
     headline: Sequence[str] = HEADLINES,
 ) -> Stability:
-    """How the order of `runs` fares; the mappings hold the same runs judged otherwise, by name."""
+    """Return how the order of `runs` fares under every variation.
+
+    The mappings hold the same runs judged otherwise, by the rater left out and by rule.
+    """
     watched = WATCHED if tuple(headline) == HEADLINES else tuple(headline[: len(WATCHED)])
     base = orders(runs, watched)
-    judged_otherwise = {VariedPart.RATER: without_rater or {}, VariedPart.RULE: other_rules or {}}
-    variations = [
-        *(
-            Variation(change, what, orders(judged, watched))
-            for change, others in judged_otherwise.items()
-            for what, judged in others.items()
-        ),
-        *_other_cutoffs(runs),
-        *_left_out(VariedPart.CATEGORY, runs, watched, lambda query: query.category),
-        *_left_out(VariedPart.QUESTION, runs, watched, lambda query: str(query.position)),
-        *_other_empties(runs),
-        *_conversations(runs, watched),
-    ]
-    lines = tuple(
-        line
+    variations = []
+    for name, judged in (without_rater or {}).items():
+        variations.append(Variation(VariedPart.RATER, name, orders(judged, watched)))
+    for name, judged in (other_rules or {}).items():
+        variations.append(Variation(VariedPart.RULE, name, orders(judged, watched)))
+    variations += _other_cutoffs(runs)
+    variations += _left_out(VariedPart.CATEGORY, runs, watched, lambda query: query.category)
+    variations += _left_out(VariedPart.QUESTION, runs, watched, lambda query: str(query.position))
+    variations += _other_empties(runs)
+    variations += _by_conversation(runs, watched)
+    lines = [
+        _line(change, figure, base[figure], variations)
         for change in VariedPart
         for figure in watched
-        if (line := _line(change, figure, base[figure], variations)).tried
-    )
-    return Stability(base, lines)
+    ]
+    return Stability(base, tuple(line for line in lines if line.tried))
 
 
 def orders(runs: Sequence[ComparedRun], watched: Sequence[str] = WATCHED) -> dict[str, Order]:
-    """The order of `runs` by each figure `watched`; a run without a value is in no place."""
+    """Return the order of `runs` by each figure `watched`; a run without a value is in no place."""
     names = _averaged(watched)
-    numbers = {run.run: [_numbers(query, names) for query in run.queries] for run in runs}
-    return _orders({run: _sums(rows, names) for run, rows in numbers.items()}, watched)
+    sums = {run.run: _sums([_values(q, names) for q in run.queries], names) for run in runs}
+    return _orders(sums, watched)
 
 
 def changes_places(base: Order, changed: Order) -> bool:
@@ -145,15 +149,12 @@ def changes_places(base: Order, changed: Order) -> bool:
     >>> changes_places((("a",), ("b",)), (("a", "b"),))  # level is not overtaken
     False
     """
-    before, after = (
-        {run: place for place, level in enumerate(order) for run in level}
-        for order in (base, changed)
-    )
+    before = {run: place for place, level in enumerate(base) for run in level}
+    after = {run: place for place, level in enumerate(changed) for run in level}
     shared = [run for run in before if run in after]
     return any(
         (before[first] - before[second]) * (after[first] - after[second]) < 0
-        for number, first in enumerate(shared)
-        for second in shared[number + 1 :]
+        for first, second in combinations(shared, 2)
     )
 
 
@@ -167,7 +168,7 @@ def _line(
 
 
 def _other_cutoffs(runs: Sequence[ComparedRun]) -> list[Variation]:
-    """Another K, where the verdicts by rank are known: a rated file has counts only."""
+    """Return variations of K, if the verdicts by rank are known: a rated CSV has counts only."""
     if any(len(q.verdicts) != q.summary.results_count for run in runs for q in run.queries):
         return []
     variations = []
@@ -192,65 +193,73 @@ def _left_out(
     watched: Sequence[str],
     group: Callable[[ComparedQuery], str],
 ) -> list[Variation]:
+    """Return one variation for each group of questions, in which it is left out."""
     names = _averaged(watched)
-    numbers = {run.run: [_numbers(query, names) for query in run.queries] for run in runs}
-    totals = {run: _sums(rows, names) for run, rows in numbers.items()}
-    parts: dict[str, dict[str, list[_Numbers]]] = {}
+    totals: dict[str, _Sums] = {}
+    groups: dict[str, dict[str, list[_Values]]] = {}
     for run in runs:
-        for query, row in zip(run.queries, numbers[run.run], strict=True):
-            parts.setdefault(group(query), {}).setdefault(run.run, []).append(row)
-    if len(parts) < 2:
+        rows = [_values(query, names) for query in run.queries]
+        totals[run.run] = _sums(rows, names)
+        for query, row in zip(run.queries, rows, strict=True):
+            groups.setdefault(group(query), {}).setdefault(run.run, []).append(row)
+    if len(groups) < 2:
         return []
     variations = []
-    for name, part in parts.items():
+    for name, rows_of in groups.items():
+        # Subtracted from the totals: adding up the rest anew would be quadratic in the questions.
         remaining = {}
         for run_id, sums in totals.items():
-            pairs = zip(sums, _sums(part.get(run_id, ()), names), strict=True)
+            pairs = zip(sums, _sums(rows_of.get(run_id, ()), names), strict=True)
             remaining[run_id] = [(total - out, n - n_out) for (total, n), (out, n_out) in pairs]
         variations.append(Variation(change, name, _orders(remaining, watched)))
     return variations
 
 
-def _conversations(runs: Sequence[ComparedRun], watched: Sequence[str]) -> list[Variation]:
-    """Each conversation counted as one: the means are over the means of conversations."""
+def _by_conversation(runs: Sequence[ComparedRun], watched: Sequence[str]) -> list[Variation]:
+    """Return the variation that counts each conversation once, by the mean of its questions."""
     names, sums = _averaged(watched), {}
     if all(query.conversation is None for run in runs for query in run.queries):
         return []
     for run in runs:
-        parts: dict[int, list[_Numbers]] = {}
+        conversations: dict[int, list[_Values]] = {}
         for query in run.queries:
-            begun = query.conversation or query.position
-            parts.setdefault(begun, []).append(_numbers(query, names))
-        of_each = [_sums(rows, names) for rows in parts.values()]
-        means = [[total / n if n else None for total, n in totals] for totals in of_each]
+            start = query.conversation or query.position
+            conversations.setdefault(start, []).append(_values(query, names))
+        means = [_means(_sums(rows, names)) for rows in conversations.values()]
         sums[run.run] = _sums(means, names)
     return [Variation(VariedPart.CONVERSATION, "each once", _orders(sums, watched))]
 
 
 def _averaged(watched: Sequence[str]) -> tuple[str, ...]:
-    """The figures that are means of questions: those of the composite first."""
+    """Return the figures that are means over questions, those of the composite first."""
     names = dict.fromkeys((*COMPOSITE_WEIGHTS, *watched))
     return tuple(name for name in names if name != COMPOSITE)
 
 
-def _numbers(query: ComparedQuery, names: Sequence[str]) -> _Numbers:
+def _values(query: ComparedQuery, names: Sequence[str]) -> _Values:
     return tuple(averaged_value(query, name) for name in names)
 
 
-def _sums(rows: Iterable[_Numbers], names: Sequence[str]) -> _Sums:
-    columns = zip(*rows, strict=True) if (rows := list(rows)) else [()] * len(names)
-    defined = [[value for value in column if value is not None] for column in columns]
-    return [(fsum(values), len(values)) for values in defined]
+def _sums(rows: Sequence[_Values], names: Sequence[str]) -> _Sums:
+    sums = []
+    for column in range(len(names)):
+        values = [value for row in rows if (value := row[column]) is not None]
+        sums.append((fsum(values), len(values)))
+    return sums
+
+
+def _means(sums: _Sums) -> _Values:
+    return [total / n if n else None for total, n in sums]
 
 
 def _orders(sums: Mapping[str, _Sums], watched: Sequence[str]) -> dict[str, Order]:
     by_figure: dict[str, dict[str, float | None]] = {name: {} for name in watched}
-    for run, parts in sums.items():
-        means = [total / n if n else None for total, n in parts]
-        defined = [mean for mean in means[: len(COMPOSITE_WEIGHTS)] if mean is not None]
+    for run, sums_of_run in sums.items():
+        means = _means(sums_of_run)
+        parts = [mean for mean in means[: len(COMPOSITE_WEIGHTS)] if mean is not None]
         composite = None
-        if len(defined) == len(COMPOSITE_WEIGHTS):
-            composite = fsum(map(mul, COMPOSITE_WEIGHTS.values(), defined))
+        if len(parts) == len(COMPOSITE_WEIGHTS):
+            composite = fsum(map(mul, COMPOSITE_WEIGHTS.values(), parts))
         values = {**dict(zip(_averaged(watched), means, strict=True)), COMPOSITE: composite}
         for name in watched:
             by_figure[name][run] = values[name]
@@ -258,6 +267,11 @@ def _orders(sums: Mapping[str, _Sums], watched: Sequence[str]) -> dict[str, Orde
 
 
 def _other_empties(runs: Sequence[ComparedRun]) -> list[Variation]:
+    """Return two variations of empty lists.
+
+    "counted": a false negative is 0 in precision@5, and ranks are over answerable questions.
+    "left out": successes are over questions with results.
+    """
     precisions, ranks, with_results = {}, {}, []
     for run in runs:
         totals = Totals.of(query.summary for query in run.queries)

@@ -50,7 +50,7 @@ class Sentence(Struct, frozen=True):
 
 
 def sentences(answer: str) -> tuple[Sentence, ...]:
-    """The sentences of `answer` in order.
+    """Return the sentences of `answer` in order.
 
     >>> [s.citations for s in sentences("Ada 3 kamar [CIT:a]. Luas 90 m2. [CIT:b] Tidak tahu!")]
     [('a',), ('b',), ()]
@@ -69,7 +69,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(text: str) -> tuple[str, ...]:
-    """The words of `text` in lower case, without ASCII punctuation and a, an, the.
+    """Return the words of `text` in lower case, without ASCII punctuation and a, an, the.
 
     >>> normalised("The price: Rp 800-juta!")
     ('price', 'rp', '800juta')
@@ -198,7 +198,7 @@ class AnswerScore(Struct, frozen=True):
 
 
 def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
-    """The score of one answer.
+    """Return the score of one answer.
 
     Raises `SimilaritiesDoNotFit` when the row's cosines do not match its claims.
 
@@ -341,7 +341,7 @@ class AnswerSummary(Struct):
             setting["n"] += 1
 
     def figures(self) -> list[Figure]:
-        """Every figure in the order in which they are shown, a judge's last."""
+        """Return every figure in the order in which they are shown, a judge's last."""
         figures = [Figure(name="count", value=self.count, n=self.count, why=None)]
         for name, (_, why) in _MEANS.items():
             scores = self._scores[name]
@@ -358,7 +358,7 @@ class AnswerSummary(Struct):
         return figures
 
     def embedder(self, scale: AnswerScale) -> str | None:
-        """The source of the cosines, ``None`` when there were none."""
+        """Return the source of the cosines, ``None`` when there were none."""
         names = [GIVEN_SIMILARITIES] if self._n_given else []
         names += [scale.embedder.name] if scale.embedder else []
         return " + ".join(names) or None

@@ -45,7 +45,7 @@ class ChunkScore(Struct, frozen=True):
 
 
 def score(row: ChunkRow) -> ChunkScore:
-    """The words of the chunks against those of the expected answer.
+    """Return the words of the chunks against those of the expected answer.
 
     iou = common / union; recall = common / expected; precision = common / retrieved;
     precision_omega = precision x (iou + recall) / 2; f1 = 2 common / (expected + retrieved),
@@ -88,7 +88,7 @@ class ChunkMeans(Struct):
             self._scores[name].add(getattr(score, name))
 
     def figures(self) -> dict[str, float | None]:
-        """The number of rows, and every mean by name, ``None`` without rows."""
+        """Return the number of rows, and every mean by name, ``None`` without rows."""
         return {"count": self.count} | {name: self._scores[name].mean for name in CHUNK_FIGURES}
 
 

@@ -66,7 +66,7 @@ class ReadOutput(Struct, frozen=True):
 
 
 def read_output(output: str | None) -> ReadOutput:
-    """The seven fields in `output`, the whole of it, trimmed, being one JSON object.
+    """Return the seven fields in `output`, the whole of it, trimmed, being one JSON object.
 
     In this order: no JSON at all, cut off, in a code fence or with text around it; another
     value than an object; a field missing; a list that is none or a text that is none.
@@ -260,7 +260,7 @@ def score(question: JsonQuestion) -> JsonScore:
 
 
 def keywords(text: str) -> tuple[str, ...]:
-    """The distinct keywords of `text`: English tokens in lower case, then Chinese bigrams.
+    """Return the distinct keywords of `text`: English tokens in lower case, then Chinese bigrams.
 
     A token is a letter or digit, then two or more letters, digits, ``.``, ``_`` or ``-``.
 
@@ -273,7 +273,7 @@ def keywords(text: str) -> tuple[str, ...]:
 
 
 def evidence_of(expected: str, evidence: str) -> KeywordEvidence:
-    """The first 30 keywords of `expected` and those of them that are keywords of `evidence`.
+    """Return the first 30 keywords of `expected` and those of them that are keywords of `evidence`.
 
     >>> found = evidence_of("sertifikat hak milik", "Sertifikat hak milik, lengkap")
     >>> found.hits, found.length, found.score  # 3/8 x 29/40
@@ -401,7 +401,7 @@ def eval_set_version(name: str, questions: Sequence[object]) -> str:
 
 
 def shares(topics: Sequence[str], n: int) -> dict[str, int]:
-    """How many of `n` questions each topic gets, in proportion by the largest remainder.
+    """Return how many of `n` questions each topic gets, in proportion by the largest remainder.
 
     Topics with equal remainders come in the order in which they first occur.
 
@@ -420,7 +420,7 @@ def shares(topics: Sequence[str], n: int) -> dict[str, int]:
 
 
 def draw_dev_set(topics: Sequence[str], n: int, *, seed: int) -> list[int]:
-    """The positions of `n` questions drawn from those with these topics, in their order.
+    """Return the positions of `n` questions drawn from those with these topics, in their order.
 
     Within a topic each question is as likely as the next; the same seed draws the same.
 

@@ -26,7 +26,7 @@ class Embedder(Protocol):
     default_tau_sim: float
 
     def cosines(self, pairs: Sequence[tuple[str, str]], contexts: Sequence[str]) -> list[float]:
-        """The cosine of every (claim, context) pair; `contexts` are all texts of the row."""
+        """Return the cosine of every (claim, context) pair; `contexts` are all texts of the row."""
         ...
 
 
@@ -45,7 +45,7 @@ class LexicalEmbedder:
     default_tau_sim = LEXICAL_TAU_SIM
 
     def cosines(self, pairs: Sequence[tuple[str, str]], contexts: Sequence[str]) -> list[float]:
-        """The cosine of the TF-IDF vectors of each pair; 0 where one has no word."""
+        """Return the cosine of the TF-IDF vectors of each pair; 0 where one has no word."""
         frequencies = Counter(word for context in contexts for word in set(_words(context)))
         n = len(contexts)
         return [
@@ -55,7 +55,7 @@ class LexicalEmbedder:
 
 
 def cosine(a: Sequence[float], b: Sequence[float]) -> float:
-    """The product a · b over |a| |b|, from -1 to 1; 0 where one of them has no length.
+    """Return the product a · b over |a| |b|, from -1 to 1; 0 where one of them has no length.
 
     >>> cosine([3, 4], [4, 3])
     0.96
@@ -123,7 +123,7 @@ class Coverage(Struct, frozen=True):
 
 
 def likeness(expected: object, answered: object) -> Likeness:
-    """How `expected` and `answered` compare; an empty text, or none, is like nothing.
+    """Return how `expected` and `answered` compare; an empty text, or none, is like nothing.
 
     >>> likeness("rumah di Cemara", "rumahdiCemara Asri").contained
     True

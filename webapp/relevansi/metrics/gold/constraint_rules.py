@@ -155,7 +155,7 @@ def check_card(
     card: CardFacts,
     overrides: Mapping[str, Outcome] = MappingProxyType({}),
 ) -> tuple[Check, ...]:
-    """Every constraint checked on `card`, in the order of ``CONSTRAINTS``.
+    """Return every constraint checked on `card`, in the order of ``CONSTRAINTS``.
 
     `overrides` are a person's outcomes by constraint; they also settle what was not asked.
 
@@ -191,7 +191,7 @@ def _word(name: str, rule: str, text: str) -> Check:
 
 
 def _location(rule: Place, card: CardFacts) -> Check:
-    """A keyword in location, name or address passes; else the distance decides.
+    """Return a keyword in location, name or address passes; else the distance decides.
 
     A card that says nothing of where it is (no location, address or coordinates, and no
     keyword in its name) is missing it; with words or coordinates that do not fit it fails.

@@ -217,7 +217,7 @@ def evaluate(
     decisions: Decisions = NO_DECISIONS,
     missing: MissingRule = MissingRule.COUNTED,
 ) -> ConstraintReport:
-    """The evaluation of `results` (cards by number of the question) against `gold`.
+    """Return the evaluation of `results` (cards by number of the question) against `gold`.
 
     A gold question that has no entry in `results` is empty; an entry without a gold
     question is not looked at.
@@ -264,7 +264,7 @@ def evaluate_query(
 
 
 def headline_figures(report: ConstraintReport) -> dict[str, ConstraintFigure]:
-    """The figures of a run by name, each with its n, in the order in which they are read."""
+    """Return the figures of a run by name, each with its n, in the order in which they are read."""
     totals, matrix = report.totals, report.totals.matrix
     cards, questions = totals.n_properties, totals.n_queries
     shares = {
@@ -282,7 +282,7 @@ def headline_figures(report: ConstraintReport) -> dict[str, ConstraintFigure]:
 def totals(
     queries: Sequence[QueryEvaluation], missing: MissingRule = MissingRule.COUNTED
 ) -> ConstraintTotals:
-    """The figures over `queries`; shares of cards are over all their cards together."""
+    """Return the figures over `queries`; shares of cards are over all their cards together."""
     cards = [card for query in queries for card in query.cards]
     outcomes = [query.confusion for query in queries]
     matrix = {str(kind).lower(): outcomes.count(kind) for kind in ConstraintConfusion}
@@ -301,7 +301,7 @@ def totals(
 
 
 def mean(values: Iterable[Fraction | None]) -> Fraction | None:
-    """The exact mean of the values that are defined, ``None`` when none is."""
+    """Return the exact mean of the values that are defined, ``None`` when none is."""
     defined = [value for value in values if value is not None]
     return sum(defined, Fraction(0)) / len(defined) if defined else None
 
@@ -383,7 +383,7 @@ class ConstraintComparison(RunDifferences, frozen=True, kw_only=True):
 def compare_constraints(
     contenders: Sequence[CheckedContender], *, gold: str, version: int, threshold: Fraction
 ) -> ConstraintComparison:
-    """The comparison of `contenders`, which were checked against the same gold questions."""
+    """Return the comparison of `contenders`, which were checked against the same gold questions."""
     pairs = [
         _pairs(figure, at_zero, first, second)
         for figure, at_zero in PAIRED_CONSTRAINTS

@@ -83,7 +83,7 @@ def assisted_mean(
     *,
     is_difference: bool = False,
 ) -> AssistedMean:
-    """The mean over all questions by PPI++.
+    """Return the mean over all questions by PPI++.
 
     `people` and `machine` are the values of the n sampled questions, in the same order, `unsampled`
     the machine's of the N others; ``None`` where it has judged only in part.
@@ -134,7 +134,7 @@ def assisted_mean(
 
 
 def _covariance(first: Sequence[float], second: Sequence[float]) -> float:
-    """The mean product of the deviations from the means; equal values give exactly 0."""
+    """Return the mean product of the deviations from the means; equal values give exactly 0."""
     return fmean(a * b for a, b in zip(_centred(first), _centred(second), strict=True))
 
 

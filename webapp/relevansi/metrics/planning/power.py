@@ -239,7 +239,7 @@ def difference_shown(
 
 @cache
 def _shift(n: int, demand: Demand) -> float:
-    """The non-centrality at which `n` differences have the power asked."""
+    """Return the non-centrality at which `n` differences have the power asked."""
     low, high = 0.0, 1.0
     while _power(n, high, demand.level) < demand.power:
         high *= 2
@@ -253,7 +253,7 @@ def _shift(n: int, demand: Demand) -> float:
 
 @cache
 def t_quantile(p: float, df: float) -> float:
-    """The t below which Student's t with `df` degrees of freedom lies with probability `p`.
+    """Return the t below which Student's t with `df` degrees of freedom lies with probability `p`.
 
     >>> round(t_quantile(0.975, 29), 6)
     2.04523

@@ -115,7 +115,7 @@ class SettledOrders(Struct, frozen=True):
 def settled_orders(
     lists: PooledLists, states: Codes, *, names: Mapping[str, str], positions: Sequence[int]
 ) -> SettledOrders:
-    """The orders of all pairs of the runs `names` in all figures.
+    """Return the orders of all pairs of the runs `names` in all figures.
 
     `states` has the state of each thing of each question, `positions` those of the questions.
     """
@@ -185,7 +185,7 @@ class Reach(NamedTuple):
 
 
 def reach(lists: PooledLists, states: Codes, figure: str, first: int, second: int) -> Reach:
-    """How far the difference of `figure`, run `first` minus run `second`, can move.
+    """Return how far the difference of `figure`, run `first` minus run `second`, can move.
 
     `states` has the state of each thing of each question. Raises ``KeyError`` for a figure that is
     not in ``BOUNDED``.

@@ -1,4 +1,4 @@
-"""Which runs can be compared, which ones are meant, and what they are called."""
+"""The runs of a comparison: which to choose, their names, and one question as each answered it."""
 
 from __future__ import annotations
 
@@ -28,17 +28,20 @@ from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study.question_sets import is_put_to_raters
 
-FEWEST = 2
-"""A run alone is compared with nothing."""
+MIN_RUNS = 2
 
-MOST_NAMED = 3
-"""So many questions that runs do not share are named, of each run; the rest are counted."""
+MAX_NAMED = 3
+"""How many questions that runs do not share an error names of each run; it counts the rest."""
+
 PHASES = {1: ("search_method", "llm"), 2: ("llm", "search_method")}
-"""Each phase: the label in which its runs differ, and the one they share."""
+"""Of each phase of a study the label in which its runs differ, and the one they share."""
 
-DISTINCTIONS = (
-    *(("search_method",), ("llm",), ("search_method", "llm")),
-    *(("search_method", "llm", "timestamp"), ("search_method", "llm", "id")),
+NAMING_LABELS = (
+    ("search_method",),
+    ("llm",),
+    ("search_method", "llm"),
+    ("search_method", "llm", "timestamp"),
+    ("search_method", "llm", "id"),
 )
 """The labels that can name a run among others, the shortest names first."""
 
@@ -72,14 +75,16 @@ class DifferentQuestions(Refused):
             name: tuple(entry for key, entry in entries.items() if key not in shared)
             for name, entries in questions_by_name.items()
         }
-        alone = []
+        parts = []
         for name, entries in self.only.items():
             # By their texts: positions of two sets would look shared.
             texts = [shorten(text, 60, placeholder="…") or str(place) for place, text in entries]
-            if (more := len(texts) - MOST_NAMED) > 0:
-                texts[MOST_NAMED:] = [f"+ {more}"]
-            alone += [f"{name}: {', '.join(texts)}"] if texts else []
-        super().__init__("; ".join(alone))
+            n_unnamed = len(texts) - MAX_NAMED
+            if n_unnamed > 0:
+                texts[MAX_NAMED:] = [f"+ {n_unnamed}"]
+            if texts:
+                parts.append(f"{name}: {', '.join(texts)}")
+        super().__init__("; ".join(parts))
 
 
 class Candidate(NamedTuple):
@@ -87,18 +92,20 @@ class Candidate(NamedTuple):
 
     run: Run
     n_complete: int
-    of: int
+    n_readable: int
 
     @property
     def complete(self) -> bool:
-        return self.n_complete == self.of
+        return self.n_complete == self.n_readable
 
 
 def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
+    """Return the runs of a study with how far each is rated, in the study's order."""
     of_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     put_to_raters = of_study & is_put_to_raters(Query.question_id)
+    # One rater's complete judgments make figures; a machine's alone make none.
     complete_queries = (
-        select(StoredSummary.run_id, func.count().label("done"))
+        select(StoredSummary.run_id, func.count().label("n"))
         .join(Query, Query.id == StoredSummary.query_key)
         .join(Rater, Rater.id == StoredSummary.rater_id)
         .where(put_to_raters, StoredSummary.complete, Rater.is_machine.is_(False))
@@ -106,52 +113,55 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
         .subquery()
     )
     run_id = complete_queries.c.run_id
-    by_run = select(run_id, func.max(complete_queries.c.done)).group_by(run_id)
-    # One rater's complete judgments make figures; a machine's alone make none.
-    furthest = dict(session.execute(by_run).all())
+    by_run = select(run_id, func.max(complete_queries.c.n)).group_by(run_id)
+    n_complete = dict(session.execute(by_run).all())
     readable = put_to_raters & (Query.state != str(QueryState.UNREADABLE))
     readable_queries = select(Query.run_id, func.count()).where(readable).group_by(Query.run_id)
-    of = dict(session.execute(readable_queries).all())
+    n_readable = dict(session.execute(readable_queries).all())
     return tuple(
-        Candidate(run, furthest.get(run.id, 0), of.get(run.id, 0))
+        Candidate(run, n_complete.get(run.id, 0), n_readable.get(run.id, 0))
         for run in runs.in_order(session, study)
     )
 
 
 def of_phase(session: Session, study: Study, phase: int) -> tuple[str, ...]:
-    """Return the ids of the runs a phase compares: they differ in its label, share the other.
+    """Return the ids of the runs that a phase compares, in the study's order.
 
-    Of the groups that could be meant, the one with most labels, else the newest; of each
-    label its newest complete run, else its newest, in the study's order. Raises
-    ``NothingToCompare``.
+    They differ in the label of the phase and share the other. Of several such groups it is the
+    one with most labels, else the newest; of each label its newest complete run, else its newest.
+    Raises ``NothingToCompare``.
     """
-    everything = candidates(session, study)
-    newest_first = sorted(everything, key=lambda each: runs.sequence(each.run), reverse=True)
-    best: dict[str | None, list[Candidate]] = {}
-    for group in _groups(newest_first, phase):
-        best = max(best, group, key=len)
-    if len(best) < FEWEST:
+    all_candidates = candidates(session, study)
+    newest_first = sorted(all_candidates, key=lambda each: runs.sequence(each.run), reverse=True)
+    groups = _groups(newest_first, phase)
+    # Of groups with equally many labels `max` takes the first, which has the newest run.
+    largest = max(groups, key=len, default={})
+    if len(largest) < MIN_RUNS:
         raise NothingToCompare(phase)
-    chosen = {
-        next((candidate for candidate in same if candidate.complete), same[0]).run.id
-        for same in best.values()
-    }
-    return tuple(candidate.run.id for candidate in everything if candidate.run.id in chosen)
+    chosen = set()
+    for same_label in largest.values():
+        complete = [candidate for candidate in same_label if candidate.complete]
+        chosen.add((complete or same_label)[0].run.id)
+    return tuple(candidate.run.id for candidate in all_candidates if candidate.run.id in chosen)
 
 
 def phases_of(session: Session, study: Study) -> tuple[int, ...]:
-    everything = candidates(session, study)
+    """Return the phases of which the study has runs to compare."""
+    all_candidates = candidates(session, study)
     return tuple(
         phase
         for phase in PHASES
-        if any(len(group) >= FEWEST for group in _groups(everything, phase))
+        if any(len(group) >= MIN_RUNS for group in _groups(all_candidates, phase))
     )
 
 
 def comparable(session: Session, study: Study, run_ids: Sequence[str]) -> list[Run]:
-    """Return the runs to compare, each once."""
+    """Return the runs to compare, each once, in the order of their ids.
+
+    Raises ``UnknownRun``, ``NothingToCompare`` and ``DifferentQuestions``.
+    """
     chosen = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
-    if len(chosen) < FEWEST:
+    if len(chosen) < MIN_RUNS:
         raise NothingToCompare
     if len({run.question_set_id for run in chosen}) > 1:
         names = names_of(chosen)
@@ -168,19 +178,19 @@ def comparable(session: Session, study: Study, run_ids: Sequence[str]) -> list[R
 def names_of(compared: Sequence[Run]) -> dict[str, str]:
     """Return a name for each run by its id: the shortest labels that tell all apart."""
     names: dict[str, str] = {}
-    for parts in DISTINCTIONS:
+    for parts in NAMING_LABELS:
         for run in compared:
-            stated_labels = [getattr(run, part) for part in parts]
+            texts = [getattr(run, part) for part in parts]
             if parts[0] == "search_method":
-                stated_labels[0] = labels.method(stated_labels[0])
-            names[run.id] = " · ".join(label or gettext("not stated") for label in stated_labels)
+                texts[0] = labels.method(texts[0])
+            names[run.id] = " · ".join(text or gettext("not stated") for text in texts)
         if len(set(names.values())) == len(compared):
             break
     return names
 
 
 def phase_of(compared: Sequence[Run]) -> int | None:
-    """The phase in whose label all the runs differ while they share the other; or none."""
+    """Return the phase in whose label all runs differ while they share the other, or ``None``."""
     for phase, (varying, shared) in PHASES.items():
         n_varied = len({getattr(run, varying) for run in compared})
         n_shared = len({getattr(run, shared) for run in compared})
@@ -189,11 +199,11 @@ def phase_of(compared: Sequence[Run]) -> int | None:
     return None
 
 
-def _groups(everything: Iterable[Candidate], phase: int) -> list[dict[str | None, list[Candidate]]]:
-    """The runs of a question set and of the label that the phase holds fixed, by the other one."""
+def _groups(listed: Iterable[Candidate], phase: int) -> list[dict[str | None, list[Candidate]]]:
+    """Return the runs that share question set and fixed label, by the label that varies."""
     varying, shared = PHASES[phase]
     groups: dict[object, dict[str | None, list[Candidate]]] = {}
-    for candidate in everything:
+    for candidate in listed:
         run = candidate.run
         group = groups.setdefault((run.question_set_id, getattr(run, shared)), {})
         group.setdefault(getattr(run, varying), []).append(candidate)
@@ -214,10 +224,10 @@ class ListedItem(NamedTuple):
 
 
 class Side(Struct, frozen=True):
-    """One run's answer to the question; ``answer`` is ``None`` where it was not run.
+    """One run's answer to the question; ``answer`` is ``None`` where the run does not have it.
 
-    ``holes`` are the ranks whose results could not be read. ``empty_answer`` is what looking gave
-    for an empty list with an outcome.
+    ``holes`` are the ranks whose results could not be read. ``empty_answer`` is what raters' own
+    searches found for an empty list with an outcome.
     """
 
     name: str
@@ -245,23 +255,26 @@ class ComparedQuestion(Struct, frozen=True):
     evidence: tuple[Evidence, ...] = ()
 
 
-def find(
+def compared_question(
     session: Session, study: Study, run_ids: Sequence[str], position: int, rule: Rule
 ) -> ComparedQuestion:
-    """Return one question as every run of a comparison answered it."""
+    """Return one question as every run of a comparison answered it.
+
+    Raises ``UnknownRun`` and ``UnknownQuery``.
+    """
     compared = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
     names = names_of(compared)
-    places = (
+    questions = (
         select(Question.position, is_put_to_raters(Question.id))
         .join(Query)
         .where(Query.run_id.in_(names))
         .distinct()
     )
-    positions = {place: bool(is_asked) for place, is_asked in session.execute(places)}
-    if position not in positions:
+    asked_at = {place: bool(is_asked) for place, is_asked in session.execute(questions)}
+    if position not in asked_at:
         raise UnknownQuery(" ".join(names), position)
-    at = Question.position == position
-    scope = Query.run_id.in_(list(names)) & Query.question_id.in_(select(Question.id).where(at))
+    at_position = select(Question.id).where(Question.position == position)
+    scope = Query.run_id.in_(list(names)) & Query.question_id.in_(at_position)
     ranking = ranking_names(headline_of(study))
     merged = reports.verdicts_under(session, study, scope, rule, pooled=bool(ranking))
     queries = {query.run_id: query for query in session.scalars(select(Query).where(scope))}
@@ -273,30 +286,34 @@ def find(
     listed = _listed(session, scope, names, merged, votes)
     holes = verdicts.holes(session, scope)
     empty_answers = reports.empty_answers(session, study, scope, rule)
-    question = next(iter(queries.values())).question
+    question = next(iter(queries.values())).question  # the same in each
     evidence = reports.evidence_on(session, study, question.id, rule)
-    sides = {run: Side(name) for run, name in names.items()}
-    for run, query in queries.items():
-        summary = summaries[run]
-        sides[run] = Side(
-            name=names[run],
+    sides = {run_id: Side(name) for run_id, name in names.items()}
+    for run_id, query in queries.items():
+        query_holes = holes.get(query.id, ())
+        sides[run_id] = Side(
+            name=names[run_id],
             answer=ComparedQuery(
-                *(position, query.query_id, question.text, question.category, summary),
-                n_holes=len(holes.get(query.id, ())),
+                position,
+                query.query_id,
+                question.text,
+                question.category,
+                summaries[run_id],
+                n_holes=len(query_holes),
             ),
             empty_answer=empty_answers.get(query.id),
             response=query.response,
             notes=merged.notes.get(query.id, ""),
-            results=tuple(listed[run]),
-            holes=holes.get(query.id, ()),
+            results=tuple(listed[run_id]),
+            holes=query_holes,
         )
     return ComparedQuestion(
         position=position,
         question=question.text,
         category=question.category,
         sides=tuple(sides.values()),
-        positions=tuple(sorted(place for place, is_asked in positions.items() if is_asked)),
-        is_asked=positions[position],
+        positions=tuple(sorted(place for place, is_asked in asked_at.items() if is_asked)),
+        is_asked=asked_at[position],
         evidence=tuple(item for item in evidence if item.run_id in {None, *queries}),
     )
 
@@ -313,14 +330,18 @@ def _listed(
     results = results.where(Result.judged_item_id.is_not(None))
     rows = session.execute(results.options(joinedload(Result.judged_item))).all()
     ranks: dict[int, list[tuple[str, int]]] = {}
-    for result, run in rows:
-        ranks.setdefault(result.judged_item.id, []).append((names[run], result.rank))
-    listed: dict[str, list[ListedItem]] = {run: [] for run in names}
-    for result, run in rows:
+    for result, run_id in rows:
+        ranks.setdefault(result.judged_item.id, []).append((names[run_id], result.rank))
+    listed: dict[str, list[ListedItem]] = {run_id: [] for run_id in names}
+    for result, run_id in rows:
         item = result.judged_item
-        elsewhere = [place for place in ranks[item.id] if place[0] != names[run]]
-        cast = tuple(sorted(votes.get(item.id, {}).values()))
-        card = shown_item(result.card, item.card)
-        verdict = merged.by_item.get(item.id)
-        listed[run].append(ListedItem(result.rank, card, verdict, elsewhere, cast))
+        listed[run_id].append(
+            ListedItem(
+                rank=result.rank,
+                card=shown_item(result.card, item.card),
+                verdict=merged.by_item.get(item.id),
+                elsewhere=[(name, rank) for name, rank in ranks[item.id] if name != names[run_id]],
+                votes=tuple(sorted(votes.get(item.id, {}).values())),
+            )
+        )
     return listed

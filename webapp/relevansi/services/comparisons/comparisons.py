@@ -19,6 +19,7 @@ from relevansi.exporters.planning import samples as sample_words
 from relevansi.exporters.planning import settled as settled_words
 from relevansi.metrics.agreement.report import ItemKind
 from relevansi.metrics.comparisons.comparisons import PARTS, Comparison, ComparisonReport, compare
+from relevansi.metrics.comparisons.differences import ComparedRun
 from relevansi.metrics.comparisons.stability import stability
 from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.metrics.judging.graded import headline_of, ranking_names
@@ -45,21 +46,21 @@ def report(
     figures: Sequence[str] = (),
     with_agreement: bool = False,
 ) -> ComparisonReport:
-    """Return the comparison of `run_ids` under `rule`; its phase is the one they could be of.
+    """Return the comparison of `run_ids` under `rule`, with the phase whose runs they could be.
 
-    `figures` are the names of others than the headline of the study; `with_agreement` says how far
-    the raters of the cards agree too, which a report to hand in has.
+    `figures` replace the headline of the study. `with_agreement` adds how far the raters of the
+    cards agree. Raises what ``comparable`` raises.
     """
     chosen = comparable(session, study, run_ids)
     names, headline = names_of(chosen), tuple(figures) or headline_of(study)
     tell(0, 4)
     judged = RunsUnderRules(session, study, chosen, names, ranking_names(headline))
-    base = judged.under(rule)
+    compared = judged.under(rule)
     tell(1, 4)
-    comparison = _comparison(study, judged, rule, headline)
+    comparison = _compare(study, compared, rule, judged.unasked, headline)
     tell(2, 4)
     stable = stability(
-        base,
+        compared,
         without_rater=judged.without_each_rater(rule),
         other_rules=judged.under_other_rules(rule),
         headline=headline,
@@ -95,26 +96,30 @@ def report(
 
 
 def comparison(session: Session, study: Study, run_ids: Sequence[str], rule: Rule) -> Comparison:
-    """Return the runs compared in the study's headline: a report without what surrounds it."""
+    """Return the runs compared in the study's headline, without the other parts of a report."""
     chosen, headline = comparable(session, study, run_ids), headline_of(study)
     judged = RunsUnderRules(session, study, chosen, names_of(chosen), ranking_names(headline))
-    return _comparison(study, judged, rule, headline)
+    return _compare(study, judged.under(rule), rule, judged.unasked, headline)
 
 
-def _comparison(
-    study: Study, judged: RunsUnderRules, rule: Rule, headline: Sequence[str]
+def _compare(
+    study: Study,
+    compared: Sequence[ComparedRun],
+    rule: Rule,
+    unasked: Sequence[int],
+    headline: Sequence[str],
 ) -> Comparison:
     return compare(
-        judged.under(rule),
+        compared,
         rule=rule.name,
-        unasked=judged.unasked,
+        unasked=unasked,
         headline=headline,
         scale=Scale.stored(study.scale),
     )
 
 
 def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Part]:
-    """Return what the features make of the same runs, in the order of ``PARTS``."""
+    """Return the parts that other features add to a comparison, in the order of ``PARTS``."""
     names, set_id = names_of(runs), runs[0].question_set_id
     ordered_names = {run.id: names[run.id] for run in runs}
     values = (
@@ -134,7 +139,7 @@ def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> d
 def _empty_answers(
     session: Session, study: Study, runs: Sequence[Run], rule: Rule
 ) -> dict[str, dict[int, EmptyAnswer]]:
-    """Return what looking gave for the empty answers of each run, by the place of the question."""
+    """Return what raters' searches found for each run's empty answers, by question position."""
     scope = Query.run_id.in_([run.id for run in runs]) & is_put_to_raters(Query.question_id)
     answers = reports.empty_answers(session, study, scope, rule)
     places = select(Query.id, Query.run_id, Question.position).join(Question)

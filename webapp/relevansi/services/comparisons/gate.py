@@ -1,8 +1,8 @@
 """A gate before a change of a system: its new run held against floors and against an earlier run.
 
-The run of the files meets every judgment there is: each item it lists is looked up among the judged
-items of its question. Nothing is stored for that; ``keep_run`` stores the run, so that raters judge
-what is open in it. How a figure is decided stands in ``metrics.comparisons.gate``.
+Each item that the run's files list is looked up among the judged items of its question, so every
+stored judgment counts. Nothing is stored for that; ``keep_run`` stores the run for raters to judge.
+How a figure passes or fails is in ``metrics.comparisons.gate``.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ EXIT_CODES = {Outcome.PASSED: 0, Outcome.OPEN: 3, Outcome.FAILED: 1}
 
 
 class UnfitFloor(Refused, ValueError):
-    """A floor that is not written as FIGURE=VALUE, or a second one; it is the argument."""
+    """The argument is no FIGURE=VALUE, or a second floor of one figure."""
 
     message = mark('"%(name)s" is not a floor')
     remedy = mark(
@@ -64,7 +64,7 @@ class UnfitFloor(Refused, ValueError):
 
 
 class UnfitFigure(Refused, ValueError):
-    """A figure by which a gate does not decide; it is the argument."""
+    """The argument is a figure by which a gate does not decide."""
 
     message = mark("A gate does not decide by %(name)s")
     remedy = mark(
@@ -74,7 +74,7 @@ class UnfitFigure(Refused, ValueError):
 
 
 class NotOneRun(Refused):
-    """The files, which are the argument, hold no run or several."""
+    """The files hold no run or several; the arguments are their names."""
 
     message = mark("A gate takes one run, and %(name)s holds %(n)s")
     remedy = mark("Give it the results of one system; import ratings and grades before.")
@@ -112,15 +112,15 @@ class Unjudged(Struct, frozen=True):
 
 
 class GateReport(Struct, frozen=True):
-    """What a gate found. ``run`` is the id of the run, ``None`` where the study does not have it.
+    """The result of a gate; ``run`` is the id of the run, ``None`` where the study lacks it.
 
     ``missing`` names the questions that the run lacks: empty lists, unless the request leaves them
     out. ``n_added`` are questions of the run that the baseline lacks, which are in no figure.
     ``unjudged`` are the run's results without a verdict, and ``n_below_pool`` those below the depth
     that raters see. ``merging`` of several raters is by "majority" or "median". ``n_grades`` are
     grades in the files, which do not count: a run does not judge itself. ``turns_blind``: since the
-    run was stored, raters rate blind. ``empty_answers`` says what looking gave for the run's empty
-    lists and missing questions.
+    run was stored, raters rate blind. ``empty_answers`` counts what raters' searches found for the
+    run's empty lists and missing questions.
     """
 
     outcome: Outcome
@@ -158,9 +158,10 @@ def floors_in(texts: Iterable[str]) -> dict[str, float]:
             floor = float(number)
         except ValueError:
             raise UnfitFloor(text) from None
+        # float() reads 0_5 too, which nobody means.
         if not figure.strip() or not isfinite(floor) or "_" in number:
             raise UnfitFloor(text)
-        [name] = _fit(studies.named_figures([figure]))
+        [name] = _deciding(studies.named_figures([figure]))
         if name in floors:
             raise UnfitFloor(text)
         floors[name] = floor
@@ -172,10 +173,11 @@ def figures_in(text: str) -> tuple[str, ...]:
 
     Raises ``UnfitFigure`` and ``UnknownHeadline``.
     """
-    return _fit(studies.figures_in(text))
+    return _deciding(studies.figures_in(text))
 
 
-def _fit(names: tuple[str, ...]) -> tuple[str, ...]:
+def _deciding(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return `names`; raises ``UnfitFigure`` where a gate does not decide by one of them."""
     for name in names:
         if not _decides(name):
             raise UnfitFigure(name)
@@ -187,23 +189,25 @@ def _decides(figure: str) -> bool:
 
 
 def read(study: Study, files: Sequence[tuple[str, bytes]], choices: Choices) -> GateRun:
-    """Return the run of a gate's files, which needs no transaction.
+    """Return the run in a gate's files, without reading the database.
 
     Raises ``NotOneRun`` where there is none or are several, and an ``ImportRefused``.
     """
     together = file_formats.together(files, choices)
-    form, name, data = together[0]
-    if len(together) > 1 or form not in (RUN, RESULTS):
+    file_format, name, data = together[0]
+    if len(together) > 1 or file_format not in (RUN, RESULTS):
         n = sum(each[0] in (RUN, RESULTS) for each in together)
         raise NotOneRun(*(each[1] for each in together), n=n)
-    file = file_formats.with_known_columns(study, file_formats.opened(form, name, data))
-    if problems := file_formats.why_refused(file):
+    file = file_formats.with_known_columns(study, file_formats.opened(file_format, name, data))
+    problems = file_formats.why_refused(file)
+    if problems:
         raise ImportRefused(*problems)
-    if form is RUN:
+    if file_format is RUN:
         return GateRun(file, file.read.read)
     group = file.read.group
     if len(group.runs) != 1:
         raise NotOneRun(name, n=len(group.runs))
+    # A run does not judge itself: grades in its own file would decide its gate.
     ungraded = replace(group, judged=(), raters={}, highest_grade=-1)
     file = replace(file, read=replace(file.read, group=ungraded))
     return GateRun(file, group.runs[0], len(group.judged))
@@ -212,9 +216,9 @@ def read(study: Study, files: Sequence[tuple[str, bytes]], choices: Choices) -> 
 def keep_run(
     session: Session, study: Study, gated: GateRun, request: GateRequest, now: datetime
 ) -> bool:
-    """Store the run, for raters to judge; return whether they rate blind from now on.
+    """Store the run for raters to judge; return whether that made the study blind.
 
-    A run that the study has is left as it is.
+    A run that the study already has stays as it is.
     """
     was_blind = studies.is_blind(session, study)
     labels = FileDecision(method=request.method, llm=request.llm)
@@ -228,9 +232,10 @@ def keep_run(
 
 
 class QuestionPools(NamedTuple):
-    """What is judged of some questions: items by id with their names, emptiness by question.
+    """The judged items of some questions: ``names`` are (document id, title) by judged item id.
 
-    ``identities`` are of the items that hold for every run, by question and id.
+    ``identities`` are those of items shared by all runs, by question and judged item id.
+    ``emptiness`` is the judged item of each question's empty list, shared by all runs.
     """
 
     names: dict[int, tuple[str, str]]
@@ -238,8 +243,9 @@ class QuestionPools(NamedTuple):
     emptiness: Mapping[int, int]
 
     def add(self, docno: str, title: str) -> int:
-        """Return the id of an item that is not stored, which is below 0."""
-        item_id = -len(self.names) - 1  # no stored item has an id below 0
+        """Return a new id, below 0, for an item that is not stored."""
+        # Stored ids start at 1, so no two meet.
+        item_id = -len(self.names) - 1
         self.names[item_id] = docno, title
         return item_id
 
@@ -252,10 +258,11 @@ class QuestionPools(NamedTuple):
 
 
 class RankedList(NamedTuple):
-    """A query as it was asked, and what it lists, as it can be held against the baseline's list.
+    """A query as raters are asked it, and its list in a form comparable with the baseline's.
 
-    ``items`` are ids of judged items, below them identities. An item of a question that depends on
-    its conversation has the id of the baseline's item there, though it is judged anew.
+    ``items`` are ids of judged items; below the depth that is stored they are identities. In a
+    question that depends on its conversation a verdict holds for one run only: there ``query``
+    has new ids, and ``items`` those of the baseline's items, so that equal lists compare equal.
     """
 
     query: AskedQuery
@@ -274,33 +281,39 @@ def gate(
     *,
     turns_blind: bool = False,
 ) -> GateReport:
-    """Return what a gate says of a run; `session` only reads. A run of the study is that run.
+    """Return what a gate says of a run; nothing is written.
 
-    Raises ``UnknownRun``, ``DifferentQuestions``, what ``reports.rule_of`` raises, and why these
-    files cannot be of the study.
+    A run that the study already has is taken as it is stored. Raises ``UnknownRun``,
+    ``DifferentQuestions``, what ``reports.rule_of`` raises, and why the files cannot be of this
+    study.
     """
     baseline = runs.find(session, study, request.baseline)
     rule = reports.rule_of(session, study, request.rule)
-    run_id = _known_id(session, study, gated)
-    if run_id is None:  # a run that no session knows, by which it is named beside others
-        method, llm = request.method or gated.read.search_method, request.llm or gated.read.llm
-        run = Run(id="", search_method=method, llm=llm, timestamp=gated.read.timestamp)
+    run_id = _stored_id(session, study, gated)
+    if run_id is None:
+        # Never added to the session: it only carries the labels that name it.
+        run = Run(
+            id="",
+            search_method=request.method or gated.read.search_method,
+            llm=request.llm or gated.read.llm,
+            timestamp=gated.read.timestamp,
+        )
     else:
         run = runs.find(session, study, run_id)
-    if run_id not in {None, baseline.id}:  # one that is not stored is matched question by question
-        chosen_runs.comparable(session, study, [run.id, baseline.id])
+        if run_id != baseline.id:
+            chosen_runs.comparable(session, study, [run.id, baseline.id])
     scope = Query.run_id.in_({baseline.id, run_id or baseline.id})
     pools = _pools(session, study, scope)
-    gated_lists, theirs = _both_lists(session, study, gated, run_id, baseline, pools)
-    unasked = question_sets.unasked(session, study.id)
-    of_set, of_baseline = baseline.question_set.questions, theirs.keys() - unasked
-    questions_asked = [question for question in of_set if question.id in of_baseline]
-    missing = [question for question in questions_asked if question.id not in gated_lists]
-    empty_lists = {
-        question.id: RankedList(pools.query(question, QueryState.EMPTY)) for question in missing
-    }
+    run_lists, baseline_lists = _both_lists(session, study, gated, run_id, baseline, pools)
+    put_to_raters = baseline_lists.keys() - question_sets.unasked(session, study.id)
+    asked = [each for each in baseline.question_set.questions if each.id in put_to_raters]
+    missing = [question for question in asked if question.id not in run_lists]
+    lists = run_lists
+    if not request.allow_missing:
+        empty = {each.id: RankedList(pools.query(each, QueryState.EMPTY)) for each in missing}
+        lists = {**run_lists, **empty}
     merged = reports.verdicts_under(session, study, scope, rule, pooled=True)
-    deciding = request.figures or _headline(study, theirs)
+    deciding = request.figures or _headline(study, baseline_lists)
     names = ranking_names((*deciding, *request.floors))
 
     def answer(listed: RankedList) -> GatedAnswer:
@@ -308,15 +321,11 @@ def gate(
         judged = tuple(grade is not None for grade in merged.ranked(listed.query).ranks)
         return GatedAnswer(summary, listed.items, judged)
 
-    lists = gated_lists if request.allow_missing else {**empty_lists, **gated_lists}
-    questions = [question.id for question in questions_asked if question.id in lists]
-    pairs = [(answer(lists[question]), answer(theirs[question])) for question in questions]
+    questions = [question.id for question in asked if question.id in lists]
+    pairs = [(answer(lists[question]), answer(baseline_lists[question])) for question in questions]
     figures = tuple(gate_figures(pairs, deciding, request))
-    outcomes = {figure.floor_outcome for figure in figures}
-    outcomes |= {figure.difference.outcome for figure in figures if figure.difference}
-    worst_first = (each for each in (Outcome.FAILED, Outcome.OPEN) if each in outcomes)
-    outcome = next(worst_first, Outcome.PASSED)
-    unjudged, n_below_pool = _unjudged(study, questions_asked, gated_lists, merged, pools)
+    outcome = _worst_outcome(figures)
+    unjudged, n_below_pool = _unjudged(study, asked, run_lists, merged, pools)
     run_names = chosen_runs.names_of([run, baseline] if run_id != baseline.id else [baseline])
     return GateReport(
         outcome=outcome,
@@ -329,17 +338,26 @@ def gate(
         rule=rule.name,
         merging=Scale.stored(study.scale).merging(study.merging),
         n_questions=len(questions),
-        answers=_counts(questions_asked, gated_lists),
-        baseline_answers=_counts(questions_asked, theirs),
+        answers=_counts(asked, run_lists),
+        baseline_answers=_counts(asked, baseline_lists),
         figures=figures,
         unjudged=unjudged,
         n_below_pool=n_below_pool,
         missing=tuple(question.external_id or str(question.position) for question in missing),
-        n_added=len(gated.read.queries) - len(gated_lists.keys() & theirs.keys()),
+        n_added=len(gated.read.queries) - len(run_lists.keys() & baseline_lists.keys()),
         n_grades=gated.n_grades,
         turns_blind=turns_blind,
         empty_answers=_empty_answers(session, study, rule, [lists[key] for key in questions]),
     )
+
+
+def _worst_outcome(figures: Sequence[GateFigure]) -> Outcome:
+    outcomes = {figure.floor_outcome for figure in figures}
+    outcomes |= {figure.difference.outcome for figure in figures if figure.difference}
+    for outcome in (Outcome.FAILED, Outcome.OPEN):
+        if outcome in outcomes:
+            return outcome
+    return Outcome.PASSED
 
 
 def _empty_answers(
@@ -350,8 +368,8 @@ def _empty_answers(
     return counts_of(reports.looked_up(session, study, items, rule).values())
 
 
-def _known_id(session: Session, study: Study, gated: GateRun) -> str | None:
-    """Return the id of the run of the study that the files hold, if it has it."""
+def _stored_id(session: Session, study: Study, gated: GateRun) -> str | None:
+    """Return the id of the files' run in the study, ``None`` where the study lacks it."""
     examine = results.examine if gated.file.format is RESULTS else imports.examine
     report: Any = examine(session, study, gated.file.read)
     if report.refused:
@@ -372,11 +390,12 @@ def _both_lists(
     stored = _stored_lists(session, Query.run_id.in_({baseline.id, run_id or baseline.id}))
     if run_id == baseline.id:
         return stored[baseline.id], stored[baseline.id]
-    lists = _placed_lists(session, study, gated, baseline, pools)
-    for question_id, (query, items) in stored[run_id or ""].items():
-        # A stored run is judged as it is stored; its file may list more.
-        of_file = lists[question_id].items if question_id in lists else items
-        lists[question_id] = RankedList(query, of_file)
+    lists = _lists_of_files(session, study, gated, baseline, pools)
+    if run_id is not None:
+        for question_id, (query, items) in stored[run_id].items():
+            # A stored run is judged as it is stored; its file may list more.
+            file_items = lists[question_id].items if question_id in lists else items
+            lists[question_id] = RankedList(query, file_items)
     return lists, stored[baseline.id]
 
 
@@ -407,20 +426,23 @@ def _pools(session: Session, study: Study, scope: Scope) -> QuestionPools:
     return QuestionPools(names, identities, emptiness)
 
 
-def _placed_lists(
+def _lists_of_files(
     session: Session, study: Study, gated: GateRun, baseline: Run, pools: QuestionPools
 ) -> dict[int, RankedList]:
-    """Return the lists of a run that is not stored; new items get names, and ids below 0."""
-    read, of_set = gated.read, baseline.question_set
-    questions = question_sets.matched(of_set, read.queries, by_id=gated.file.format is RESULTS)
+    """Return the lists of the run in the files; items not stored get ids below 0 in `pools`."""
+    read, question_set = gated.read, baseline.question_set
+    questions = question_sets.matched(
+        question_set, read.queries, by_id=gated.file.format is RESULTS
+    )
     if questions is None:
-        ours = {question_key(q.question): (n, q.question) for n, q in enumerate(read.queries, 1)}
-        theirs = {each.key: (each.position, each.text) for each in of_set.questions}
-        raise DifferentQuestions({read.name: ours, baseline.id: theirs})
-    matched_queries = [(at, query) for at, query in zip(questions, read.queries, strict=True) if at]
-    pool = Pool(session, {question.id for question, _ in matched_queries})
+        of_run = {question_key(q.question): (n, q.question) for n, q in enumerate(read.queries, 1)}
+        of_set = {each.key: (each.position, each.text) for each in question_set.questions}
+        raise DifferentQuestions({read.name: of_run, baseline.id: of_set})
+    pairs = zip(questions, read.queries, strict=True)
+    matched = [(question, query) for question, query in pairs if question is not None]
+    pool = Pool(session, {question.id for question, _ in matched})
     lists = {}
-    for question, query in matched_queries:
+    for question, query in matched:
         run_id = baseline.id if question.context_dependent else None
         placed = [pool.place(question.id, run_id, card) for card in query.cards]
         for item, card in zip(placed, query.cards, strict=True):
@@ -428,9 +450,10 @@ def _placed_lists(
             item.id = item.id or pools.add(docno, card.title)
         item_ids = tuple(item.id for item in placed)
         items: tuple[int | str, ...] = (*item_ids, *query.tail)
-        if question.context_dependent:  # a verdict of another conversation does not hold
-            anew = {each: pools.add(*pools.names[each]) for each in dict.fromkeys(item_ids)}
-            item_ids = tuple(anew[each] for each in item_ids)
+        if question.context_dependent:
+            # The baseline's verdicts were given in another conversation and do not hold here.
+            new_ids = {each: pools.add(*pools.names[each]) for each in dict.fromkeys(item_ids)}
+            item_ids = tuple(new_ids[each] for each in item_ids)
         listed_query = pools.query(question, query.state, item_ids)
         listed_query = with_pool(listed_query, pools.identities.get(question.id, {}), query.tail)
         lists[question.id] = RankedList(listed_query, items)
@@ -438,24 +461,29 @@ def _placed_lists(
 
 
 def _headline(study: Study, baseline: Lists) -> tuple[str, ...]:
-    """Return the headline figures that a comparison tests, if any those judged deep enough.
+    """Return the figures of the study's headline that decide, those judged deep enough if any.
 
-    Of a study that shows none they are the usual ones of its kind.
+    Of a study whose headline has none they are the usual ones of its kind.
     """
-    lengths = ((len(listed.query.item_ids), len(listed.items)) for listed in baseline.values())
-    depths = [n_judged for n_judged, n_listed in lengths if n_judged < n_listed]
+    depths = [
+        len(listed.query.item_ids)
+        for listed in baseline.values()
+        if len(listed.query.item_ids) < len(listed.items)
+    ]
     if study.pool_depth is not None:
         depths.append(study.pool_depth)
-    headlines = (headline_of(study), usual_headline(study))
-    tested = (
-        dict.fromkeys(name for name, _ in paired(headline) if _decides(name))
-        for headline in headlines
-    )
-    names = next(filter(None, tested))
-    if "mrr" in names:  # where an empty list is 0, the two are one figure
-        names.pop("mrr_answerable", None)
-    within = [name for name in names if (depth_of(name) or inf) <= min(depths, default=inf)]
-    return tuple(within or names)
+    names = _tested(headline_of(study)) or _tested(usual_headline(study))
+    if "mrr" in names:
+        # A gate counts an empty list 0 in both, which makes them one figure.
+        names = [name for name in names if name != "mrr_answerable"]
+    judged_depth = min(depths, default=inf)
+    deep_enough = [name for name in names if (depth_of(name) or inf) <= judged_depth]
+    return tuple(deep_enough or names)
+
+
+def _tested(headline: Sequence[str]) -> list[str]:
+    """Return the figures of a headline that a comparison tests and a gate decides by."""
+    return list(dict.fromkeys(name for name, _ in paired(headline) if _decides(name)))
 
 
 def _counts(questions: Iterable[Question], lists: Lists) -> AnswerCounts:
@@ -473,21 +501,23 @@ def _unjudged(
     merged: Verdicts,
     pools: QuestionPools,
 ) -> tuple[tuple[Unjudged, ...], int]:
-    """Return what raters are still to judge of a run, and how much is below the pool's depth."""
+    """Return a run's unjudged results in the pool, and how many lie below the pool's depth."""
     unjudged: list[Unjudged] = []
     n_below = 0
     for question in questions:
         if question.id not in lists:
             continue
-        query, names = lists[question.id].query, (question.position, question.external_id)
+        query = lists[question.id].query
+        position, external_id = question.position, question.external_id
         if query.state is QueryState.EMPTY and merged.outcome(query.emptiness) is None:
-            unjudged.append(Unjudged(*names))
+            unjudged.append(Unjudged(position, external_id))
         for item_id in dict.fromkeys(query.item_ids):
-            rank = query.item_ids.index(item_id) + 1
             if item_id in merged.by_item:
                 continue
+            rank = query.item_ids.index(item_id) + 1
             if rank > (study.pool_depth or inf):
                 n_below += 1
             else:
-                unjudged.append(Unjudged(*names, rank, *pools.names[item_id]))
+                docno, title = pools.names[item_id]
+                unjudged.append(Unjudged(position, external_id, rank, docno, title))
     return tuple(unjudged), n_below

@@ -20,22 +20,24 @@ from relevansi.importers.runs.questions import context_dependent as is_follow_up
 from relevansi.metrics.comparisons.comparisons import ComparisonReport, compare
 from relevansi.metrics.comparisons.differences import ComparedQuery, ComparedRun, conversations
 from relevansi.metrics.comparisons.stability import stability
-from relevansi.records import Blindness, Problem
+from relevansi.records import Blindness, CannotTell, Problem
 from relevansi.services.agreement.agreement import distinct
 from relevansi.services.comparisons.chosen_runs import (
-    FEWEST,
+    MIN_RUNS,
     PHASES,
     DifferentQuestions,
     NothingToCompare,
 )
 
-_OPEN = re.compile(r"_(?:provisional|sementara)$")
+# What a rated CSV's name has beside its method: an ending while provisional (in both languages),
+# a date and time, and what kind of file it is.
+_PROVISIONAL = re.compile(r"_(?:provisional|sementara)$")
 _DATED = re.compile(r"(?:^|[ _-])\d{8}(?:[ _-]?\d{4,6})?$|[ _-]latest$")
 _KIND = re.compile(r"^(?:evaluation[ _-])?(?:rated|ratings|exported)(?:[ _-]|$)")
 
 
 class RatedCsv(Struct, frozen=True):
-    """A rated CSV as it was given: ``name`` is its path, ``label`` the name of its run."""
+    """A rated CSV: ``name`` is its path, ``label`` the name of its run, if the caller has one."""
 
     name: str
     data: bytes
@@ -50,60 +52,65 @@ def compare_files(
     With a `phase` the names are those of its search methods or LLMs. Raises what ``read`` raises.
     """
     rated_files = read(files)
-    stated_names = [file.label or method_name(file.name) for file in files]
     varying = PHASES[phase][0] if phase else None
-    runs = [
-        ComparedRun(
-            run=name,
-            name=name,
-            search_method=label if varying == "search_method" else None,
-            llm=label if varying == "llm" else None,
-            queries=_queries(rated),
+    runs = []
+    for file, name, rated in zip(files, names_of(files), rated_files.values(), strict=True):
+        label = file.label or method_name(file.name)
+        runs.append(
+            ComparedRun(
+                run=name,
+                name=name,
+                search_method=label if varying == "search_method" else None,
+                llm=label if varying == "llm" else None,
+                queries=_queries(rated),
+            )
         )
-        for name, rated, label in zip(
-            names_of(files), rated_files.values(), stated_names, strict=True
-        )
-    ]
-    comparison = compare(runs, rule=csv_ratings.RULE)
-    stable = stability(runs)
     problems = [problem for rated in rated_files.values() for problem in rated.problems]
-    ways = {rated.report.cannot_tell: name for name, rated in reversed(rated_files.items())}
-    ways.pop(None, None)
-    if len(ways) > 1:
-        first_file, name = sorted(ways.values(), key=[*rated_files].index)
+    first_files: dict[CannotTell, str] = {}
+    for name, rated in rated_files.items():
+        if rated.report.cannot_tell is not None:
+            first_files.setdefault(rated.report.cannot_tell, name)
+    if len(first_files) > 1:
+        first_file, name = first_files.values()
         problems.append(warning("csv_cannot_tell_differs", name, {"other": first_file}))
-    return (
-        ComparisonReport(
-            study="",
-            phase=phase,
-            comparison=comparison,
-            stability=stable,
-            raters=(),
-            judged_until=None,
-            blindness=Blindness(),
-            version=version("relevansi"),
-            files=tuple(rated_files),
-            cannot_tell=next(iter(ways)) if len(ways) == 1 else None,
-        ),
-        problems,
+    report = ComparisonReport(
+        study="",
+        phase=phase,
+        comparison=compare(runs, rule=csv_ratings.RULE),
+        stability=stability(runs),
+        raters=(),
+        judged_until=None,
+        blindness=Blindness(),
+        version=version("relevansi"),
+        files=tuple(rated_files),
+        cannot_tell=next(iter(first_files)) if len(first_files) == 1 else None,
     )
+    return report, problems
 
 
 def _queries(file: RatedFile) -> tuple[ComparedQuery, ...]:
     rows = sorted(file.report.rows, key=lambda row: row.query_id)
-    back = conversations({row.query_id: bool(is_follow_up(None, row.category)) for row in rows})
+    # A rated CSV says of a question's conversation only what its category says.
+    starts = conversations({row.query_id: bool(is_follow_up(None, row.category)) for row in rows})
     return tuple(
         ComparedQuery(
-            *(row.query_id, row.query_id, row.question, row.category, row.summary),
-            conversation=back.get(row.query_id),
+            position=row.query_id,
+            query_id=row.query_id,
+            question=row.question,
+            category=row.category,
+            summary=row.summary,
+            conversation=starts.get(row.query_id),
         )
         for row in rows
     )
 
 
 def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
-    """Return what each file holds, by its name; a file may lack questions of the longest one."""
-    if len(files) < FEWEST:
+    """Return the rows of each file by its name; a file may lack questions of the longest one.
+
+    Raises ``NothingToCompare``, ``ImportRefused`` and ``DifferentQuestions``.
+    """
+    if len(files) < MIN_RUNS:
         raise NothingToCompare
     names = distinct([file.name for file in files])
     rated_files = {
@@ -139,13 +146,15 @@ def method_name(path: str) -> str:
     '2684856600'
     """
     file = PurePath(path)
-    stem = _DATED.sub("", _OPEN.sub("", file.stem))
+    stem = _DATED.sub("", _PROVISIONAL.sub("", file.stem))
     return _KIND.sub("", stem).strip(" _-") or file.parent.name or stem
 
 
 def names_of(files: Sequence[RatedCsv]) -> list[str]:
     """Return a name for each file that no other one has: its label, else its method in words."""
     names = [file.label or labels.method(method_name(file.name)) for file in files]
-    many = Counter(names)
-    pairs = zip(names, files, strict=True)
-    return distinct([name if many[name] == 1 or file.label else file.name for name, file in pairs])
+    counts = Counter(names)
+    for place, file in enumerate(files):
+        if counts[names[place]] > 1 and not file.label:
+            names[place] = file.name
+    return distinct(names)

@@ -1,4 +1,4 @@
-"""The reasons of raters for what compared runs list, beside the gold constraints on it."""
+"""Raters' reasons for "not relevant" in compared runs, beside the gold constraints on the cards."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
 from relevansi.services.study.question_sets import is_put_to_raters
 
-CHECKED: Mapping[str, tuple[str, ...]] = {
+CONSTRAINTS_BY_REASON: Mapping[str, tuple[str, ...]] = {
     "location": ("location",),
     "price": ("price",),
     "type": ("property_type", "listing_type"),
     "specification": ("bedrooms", "floors"),
 }
-"""The constraints that a reason could be about."""
+"""The gold constraints that a reason could be about."""
 
 
 def compared(
     session: Session, study: Study, runs: Sequence[Run], names: Mapping[str, str], rule: Rule
 ) -> ReasonComparison | None:
-    """Return the reasons for what `runs` list, ``None`` where none was given.
+    """Return the reasons on items that `runs` list, ``None`` where no rater gave one.
 
     They are those of the rater of `rule`, else of all people: each verdict of each rater counts
     once for every run that lists its item, whatever the merged label is.
@@ -62,17 +62,27 @@ def compared(
     counts = Counter(reasons.key_of(each.reason or "") for each in reasoned)
     ordered = [key for key in reasons.offered(study.kind, study.reasons) if key in counts]
     clicks = select(Event.judged_item_id, Event.rater_id, Event.device, Event.client_time).where(
-        *(Event.rater_id.in_(rater_ids), Event.field == "verdict", Event.cause == "click"),
-        *(Event.client_time.is_not(None), Event.judged_item_id.in_(verdicts.pool_of(scope))),
+        Event.rater_id.in_(rater_ids),
+        Event.field == "verdict",
+        Event.cause == "click",
+        Event.client_time.is_not(None),
+        Event.judged_item_id.in_(verdicts.pool_of(scope)),
     )
     seconds = seconds_after(starmap(GivenVerdict, session.execute(clicks)))
-    timed = [(each.reason, seconds.get((each.rater_id, each.item_id))) for each in rejected]
+    seconds_with: list[float] = []
+    seconds_without: list[float] = []
+    for each in rejected:
+        gap = seconds.get((each.rater_id, each.item_id))
+        if gap is not None:
+            (seconds_with if each.reason else seconds_without).append(gap)
+    # Behind the reasons that the study offers come others, which it offered before.
+    others = [key for key, _ in counts.most_common() if key not in ordered]
     return ReasonComparison(
-        reasons=tuple(dict.fromkeys((*ordered, *(key for key, _ in counts.most_common())))),
+        reasons=(*ordered, *others),
         contenders=tuple(_counts(run.id, names[run.id], rejected, categories) for run in runs),
         raters=len({each.rater_id for each in reasoned}),
-        seconds_with=time_spent(gap for reason, gap in timed if reason and gap is not None),
-        seconds_without=time_spent(gap for reason, gap in timed if not reason and gap is not None),
+        seconds_with=time_spent(seconds_with),
+        seconds_without=time_spent(seconds_without),
         contradictions=_contradictions(session, study, runs, names, reasoned),
     )
 
@@ -100,10 +110,11 @@ def _contradictions(
     names: Mapping[str, str],
     reasoned: Sequence[Rejection],
 ) -> tuple[Contradiction, ...] | None:
-    reasons_of: dict[int, Counter[str]] = defaultdict(Counter)
+    """Return the reasons that the gold constraints contradict, ``None`` without gold questions."""
+    reasons_by_item: dict[int, Counter[str]] = defaultdict(Counter)
     for _, item_id, reason in reasoned:
-        if reason is not None and reason in CHECKED:
-            reasons_of[item_id][reason] += 1
+        if reason is not None and reason in CONSTRAINTS_BY_REASON:
+            reasons_by_item[item_id][reason] += 1
     contradictions: list[Contradiction] = []
     for run in runs:
         checked = constraints.checked_run(session, study, run.id)
@@ -115,10 +126,18 @@ def _contradictions(
                 continue
             for card in constraints.check_cards(line.cards, query, ()):
                 item_id = (card.result.judged_item_id if card.result else None) or 0
-                for reason, raters in reasons_of.get(item_id, {}).items():
-                    # Every constraint that the reason could be about is asked for, and met.
-                    about = [c for c in card.relevant_checks if c.constraint in CHECKED[reason]]
-                    if about and all(check.outcome is Outcome.PASS for check in about):
-                        where = (line.question.query_id, card.title, reason, raters)
-                        contradictions.append(Contradiction(run.id, names[run.id], *where))
+                for reason, n_raters in reasons_by_item.get(item_id, {}).items():
+                    constraint_names = CONSTRAINTS_BY_REASON[reason]
+                    checks = [c for c in card.relevant_checks if c.constraint in constraint_names]
+                    if checks and all(check.outcome is Outcome.PASS for check in checks):
+                        contradictions.append(
+                            Contradiction(
+                                run=run.id,
+                                name=names[run.id],
+                                position=line.question.query_id,
+                                title=card.title,
+                                reason=reason,
+                                raters=n_raters,
+                            )
+                        )
     return tuple(contradictions)

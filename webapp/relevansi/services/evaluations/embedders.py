@@ -98,7 +98,7 @@ class VectorEmbedder:
         self._lengths: set[int] = set()
 
     def cosines(self, pairs: Sequence[tuple[str, str]], contexts: Sequence[str]) -> list[float]:  # noqa: ARG002
-        """The cosine of every pair; a text without words has no direction and gives 0."""
+        """Return the cosine of every pair; a text without words has no direction and gives 0."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair if text.strip()))
         vectors = {text: self._known[text] for text in texts if text in self._known}
         unknown = [text for text in texts if text not in vectors]
@@ -117,7 +117,7 @@ class VectorEmbedder:
 
 
 def endpoint(url: str, model: str, key: str | None = None) -> VectorEmbedder:
-    """An OpenAI-compatible embeddings endpoint; `url` may leave ``/embeddings`` out."""
+    """Return an OpenAI-compatible embeddings endpoint; `url` may leave ``/embeddings`` out."""
     # Imported here, since only callers of an endpoint need them.
     address = url.rstrip("/")
     if not address.endswith("/embeddings"):
@@ -140,7 +140,7 @@ def endpoint(url: str, model: str, key: str | None = None) -> VectorEmbedder:
 
 
 def packaged() -> VectorEmbedder:
-    """The sentence model that the optional package carries; nothing is downloaded."""
+    """Return the sentence model that the optional package carries; nothing is downloaded."""
     for name, value in _QUIETLY_OFFLINE.items():  # read when the package is imported
         os.environ.setdefault(name, value)
     try:
@@ -155,7 +155,7 @@ def packaged() -> VectorEmbedder:
 
 
 def _vectors(document: Any, n: int) -> Vectors:
-    """The vectors in the order of the texts; numbers that JSON lacks were read as null."""
+    """Return the vectors in the order of the texts; numbers that JSON lacks were read as null."""
     try:
         listed = sorted(document["data"], key=lambda entry: int(entry["index"]))
         vectors = [

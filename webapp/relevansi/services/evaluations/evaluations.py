@@ -45,7 +45,7 @@ ITEM_FIGURES = {
 def score_again(
     kind: EvaluationKind, row: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
 ) -> Sequence[SentenceVerdict] | ChunkScore | JsonScore:
-    """The score of a kept row with all that explains it: of an answer its sentences.
+    """Return the score of a kept row with all that explains it: of an answer its sentences.
 
     No embedder is asked again: the sentences' cosines are kept in the parts.
     """

@@ -43,7 +43,7 @@ _PLACE = re.compile(r"\{(question|contexts)\}")
 
 @cache
 def prompt_text() -> str:
-    """The prompt as its file has it, with the places {contexts} and {question}."""
+    """Return the prompt as its file has it, with the places {contexts} and {question}."""
     return (resource("templates") / "evaluations" / "eval_json_v2.md").read_text("utf-8")
 
 
@@ -52,7 +52,7 @@ def prompt_digest() -> str:
 
 
 def filled_prompt(question: JsonQuestion) -> str:
-    """The message to the model, filled in one pass: no text can open another place."""
+    """Return the message to the model, filled in one pass: no text can open another place."""
     contexts = (f"[source_path: {each.source_path}]\n{each.text}" for each in question.contexts)
     values = {"question": question.question, "contexts": "\n\n".join(contexts) or "(none)"}
     return _PLACE.sub(lambda place: values[place[1]], prompt_text())
@@ -68,12 +68,12 @@ _LISTS = ("contexts", "context")
 
 
 def retriever_headers() -> dict[str, str]:
-    """The header with the retriever's own key, if one is set; raises ``MissingKey``."""
+    """Return the header with the retriever's own key, if one is set; raises ``MissingKey``."""
     return mappings.filled(mappings.bearer(KEY_VARIABLE))
 
 
 def read_contexts(document: object) -> tuple[tuple[Context, ...], str | None]:
-    """The contexts in an answer and the version of the index; raises `NotTheContract`.
+    """Return the contexts in an answer and the version of the index; raises `NotTheContract`.
 
     >>> read_contexts({"context": [{"source_path": "a.md", "text": "Ada."}], "index_version": 7})
     ((Context(source_path='a.md', text='Ada.'),), '7')
@@ -187,7 +187,7 @@ def head(
     options: Mapping[str, str | None],
     retriever: Endpoint | None = None,
 ) -> dict[str, Any]:
-    """The provenance of the answers: as `options` state it, else the file of questions.
+    """Return the provenance of the answers: as `options` state it, else the file of questions.
 
     Without either, no adapter is named and the index is the contexts of the questions. The index
     of a `retriever` is named by `options` or by the retriever itself.

@@ -102,7 +102,7 @@ def constraint_scoring(
     threshold: Fraction | None = None,
     missing: constraints.MissingRule = constraints.MissingRule.COUNTED,
 ) -> tuple[constraints.ConstraintReport, tuple[Problem, ...]]:
-    """The cards of `results` against `gold`, with people's decisions in `manual`."""
+    """Return the cards of `results` against `gold`, with people's decisions in `manual`."""
     gold_file = gold_questions.read(gold.name, gold.data)
     listed = listed_properties.read(results.name, results.data)
     problems = list(listed.problems)
@@ -137,7 +137,7 @@ def score_rows(
     take: Take,
     tell: Callable[[Problem], None],
 ) -> tuple[dict[str, Any], Figures]:
-    """The head and the figures of rows; `take` gets each scored row, `tell` each problem."""
+    """Return the head and the figures of rows; `take` gets each scored row, `tell` each problem."""
     is_answers, scale = settings.kind is EvaluationKind.ANSWERS, settings.scale
     summary, overall = answers.AnswerSummary(), ChunkMeans()
     strategies: dict[str, ChunkMeans] = {}
@@ -247,7 +247,7 @@ def _gate(gate: Gate) -> dict[str, float]:
 
 
 def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingRows) -> Evaluation:
-    """The evaluation of `files`, to be stored; its rows go into `rows`."""
+    """Return the evaluation of `files`, to be stored; its rows go into `rows`."""
     problems: list[Problem] = []
     n_problems = n_rows = 0
     file, is_json = files[0], settings.kind is EvaluationKind.JSON

@@ -608,7 +608,7 @@ def _comparisons(
 ) -> Iterator[tuple[str, bytes]]:
     for phase in chosen_runs.phases_of(session, study):
         ids = [run for run in chosen_runs.of_phase(session, study, phase) if run in rated]
-        if len(ids) < chosen_runs.FEWEST:
+        if len(ids) < chosen_runs.MIN_RUNS:
             continue
         compared = comparisons.report(session, study, ids, rule, with_agreement=True)
         day, markdown = _day(rated[run] for run in ids), comparison_files.FORMATS["markdown"]

@@ -16,7 +16,7 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.metrics.comparisons.differences import ComparedQuery, ComparedRun, conversations
 from relevansi.metrics.judging.graded import ranking_names
 from relevansi.metrics.judging.queries import as_counted
-from relevansi.services.comparisons.chosen_runs import FEWEST, names_of
+from relevansi.services.comparisons.chosen_runs import names_of
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.verdicts import AskedQuery, Verdicts
 from relevansi.services.runs import reports
@@ -90,7 +90,7 @@ class RunsUnderRules:
     def without_each_rater(self, rule: Rule) -> dict[str, tuple[ComparedRun, ...]]:
         """Return the runs under a merging rule once without each of their raters, by name."""
         judging = self._judging()
-        if rule.rater is not None or len(judging) < FEWEST:
+        if rule.rater is not None or len(judging) < 2:
             return {}
         return {
             left_out.name: self._merged(
@@ -104,7 +104,7 @@ class RunsUnderRules:
         """Return the runs under every other rule that has verdicts on each of them."""
         judging = self._judging()
         rules = [reports.of_rater(rater) for rater in judging]
-        if len(judging) >= FEWEST:
+        if len(judging) > 1:
             rules.append(Rule(MAJORITY))
         if self._adjudications:
             rules.append(Rule(ADJUDICATED))

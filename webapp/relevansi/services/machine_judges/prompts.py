@@ -123,7 +123,7 @@ def _meanings(scale: Scale) -> Iterator[str]:
 
 
 def answers(scale: Scale) -> Mapping[str, str]:
-    """What a machine may say on a scale, and the verdict that it is.
+    """Return what a machine may say on a scale, and the verdict that it is.
 
     >>> list(answers(Scale(top=2)))
     ['0', '1', '2', 'cannot_tell']

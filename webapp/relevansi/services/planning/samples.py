@@ -365,7 +365,7 @@ def rating_plan(
     """
     compared = runs_of(session, study, question_set.id) if question_set else []
     names = chosen_runs.names_of(compared)
-    if pair is not None and len({*pair} & {*names}) < chosen_runs.FEWEST:
+    if pair is not None and len({*pair} & {*names}) < chosen_runs.MIN_RUNS:
         raise NotAPair(pair)
     differences_of = dict(_rated_pairs(session, study, compared, wish.figure))
     if pair is None:
@@ -396,7 +396,7 @@ def _pairs_compared(session: Session, study: Study, pair: tuple[str, str]) -> in
 def _rated_pairs(
     session: Session, study: Study, compared: Sequence[Run], figure: str
 ) -> Iterator[tuple[tuple[str, str], tuple[float, ...]]]:
-    if len(compared) < chosen_runs.FEWEST:
+    if len(compared) < chosen_runs.MIN_RUNS:
         return
     judged = judged_runs(session, study, compared, reports.rule_of(session, study))
     for first_run, second_run in combinations(judged, 2):

@@ -269,7 +269,7 @@ def members(
         yield proof_files.of_run(run.id, proof_files.FIGURES_FILE), files_of.json_file(by_rule)
         tell(next(steps_done), steps)
     for key, compared in sets.items():
-        if len(compared) >= chosen_runs.FEWEST:
+        if len(compared) >= chosen_runs.MIN_RUNS:
             run_ids = [run.id for run in compared]
             report = comparisons.report(session, study, run_ids, rule)
             # A pack holds people's verdicts, not decisions on gold questions or who is asked what.

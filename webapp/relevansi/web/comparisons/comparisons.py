@@ -123,7 +123,7 @@ def question(position: int) -> str:
         rule = reports.rule_of(session, rater.study, rules.wanted_rule())
         address = _address(request.args.getlist("runs"), rule, rater.study)
         compared = [runs.find(session, rater.study, run) for run in address.runs]
-        lists = chosen_runs.find(session, rater.study, address.runs, position, rule)
+        lists = chosen_runs.compared_question(session, rater.study, address.runs, position, rule)
         walk = _walk(session, rater.study, address, rule, lists)
         marks = comparisons.marks(session, rater.study, compared)
         relevant = Scale.stored(rater.study.scale).relevant
