@@ -27,7 +27,7 @@ def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
     largest = max(samples.question_sets(session, study), key=lambda one: len(one.questions))
     people = studies.raters(session, study)
     before, kind = now - timedelta(hours=2), RuleKind.MACHINE_HELP
-    rule = samples.draw(session, people[0], largest, SIZE, before, kind=kind, seed=SEED)
+    rule = samples.draw_sample(session, people[0], largest, SIZE, before, kind=kind, seed=SEED)
     rule.verdicts_before, rule.ended_at = 0, now + timedelta(hours=2)
     rule.outcome = str(RuleOutcome.STOPPED)
     drawn = select(SampledQuestion.question_id).where(SampledQuestion.rule_id == rule.id)

@@ -21,7 +21,7 @@ from relevansi.metrics.planning.settled import (
     PooledLists,
     SettledOrder,
     SettledOrders,
-    reach,
+    difference_bounds,
     settled_orders,
 )
 from relevansi.records import EmptyOutcome, QueryState, Relevance
@@ -113,7 +113,9 @@ def test_the_bounds_are_those_of_full_enumeration(
 ) -> None:
     answers, states = question
 
-    result = reach(pooled([answers], len(states)), np.array([states], np.int8), figure, 0, 1)
+    result = difference_bounds(
+        pooled([answers], len(states)), np.array([states], np.int8), figure, 0, 1
+    )
 
     low, high, is_pair = enumerated(answers, states, figure)
     assert result.low[0] == pytest.approx(low, abs=1e-12)
@@ -128,12 +130,12 @@ def test_a_thing_that_moves_nothing_can_be_judged_either_way(
 ) -> None:
     answers, states = question
     lists = pooled([answers], len(states))
-    before = reach(lists, np.array([states], np.int8), figure, 0, 1)
+    before = difference_bounds(lists, np.array([states], np.int8), figure, 0, 1)
     for item, state in enumerate(states):
         if state == OPEN and not before.moving[0, item]:
             for said in (NOT_RELEVANT, RELEVANT):
                 judged = np.array([[*states[:item], said, *states[item + 1 :]]], np.int8)
-                after = reach(lists, judged, figure, 0, 1)
+                after = difference_bounds(lists, judged, figure, 0, 1)
                 assert after.low[0] == pytest.approx(before.low[0], abs=1e-12)
                 assert after.high[0] == pytest.approx(before.high[0], abs=1e-12)
 
@@ -184,13 +186,13 @@ def test_what_can_still_move_is_counted_for_open_orders_alone() -> None:
 
     before = so_far(result, states)
 
-    assert (before.open_cards, before.open_questions, before.next_ones) == (2, (1,), (1,))
+    assert (before.open_cards, before.open_questions, before.next_questions) == (2, (1,), (1,))
     assert (before.judged, before.judged_items) == (0, 4)
     order = order_of(result, states)
     assert (order.open_cards, order.open_questions, order.n) == (2, (1,), 2)
     states[0, 1:] = RELEVANT, NOT_RELEVANT
     settled = so_far(result, states)
     assert all(order.settled for order in settled.orders)
-    assert (settled.open_cards, settled.next_ones, settled.judged) == (0, (), 2)
+    assert (settled.open_cards, settled.next_questions, settled.judged) == (0, (), 2)
     three = pooled([(lists(1), lists(2), lists(1))], 3)
     assert len(so_far(three, states[:1], "abc").orders) == 12  # three pairs, four figures

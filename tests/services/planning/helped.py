@@ -47,7 +47,7 @@ def machine(session: Session, study: Study, name: str = "Mesin") -> Rater:
 def drawn(session: Session, owner: Rater, run: Run, size: int = len(SAMPLE)) -> PlanningRule:
     question_set = session.get_one(QuestionSet, run.question_set_id)
     kind = RuleKind.MACHINE_HELP
-    return samples.draw(session, owner, question_set, size, NOW, kind=kind, seed=SEED)
+    return samples.draw_sample(session, owner, question_set, size, NOW, kind=kind, seed=SEED)
 
 
 def judge(session: Session, rater: Rater, run: Run, said: Mapping[int, str]) -> None:

@@ -50,7 +50,7 @@ def _drawn(session: Session, study: Study, rater: Rater, run_id: str) -> tuple[i
     assert run_id
     (whole,) = samples.question_sets(session, study)
     seed = next(seed for seed in range(1000) if sampled(whole.questions, seed) == {2, 4, 6})
-    samples.draw(session, rater, whole, 3, NOW, seed=seed)
+    samples.draw_sample(session, rater, whole, 3, NOW, seed=seed)
     return 2, 4, 6
 
 
@@ -124,7 +124,7 @@ def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
     whole = exported(session, study, run_id, "csv")[0].encode()
     rule = samples.question_sets(session, study)[0]
     events.judge(session, rater, run_id, 2, 1, None, click("back"))
-    samples.draw(session, rater, rule, 3, NOW, seed=1)
+    samples.draw_sample(session, rater, rule, 3, NOW, seed=1)
     part = exported(session, study, run_id, "csv")[0].encode()
 
     for data in (whole, part):
@@ -178,7 +178,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     (whole,) = samples.question_sets(session, study)
     first = given[0].question.position
     seed = next(seed for seed in range(1000) if sampled(whole.questions, seed).isdisjoint({first}))
-    samples.draw(session, rater, whole, 3, NOW, seed=seed)
+    samples.draw_sample(session, rater, whole, 3, NOW, seed=seed)
 
     page = pages.blind_page(session, rater, given[0].id)
     assert page.place.position is None

@@ -64,17 +64,17 @@ def positions(session: Session, rule_id: int) -> list[int]:
 def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
     session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    rule = samples.draw(session, rater, whole, 4, NOW, seed=7)
+    rule = samples.draw_sample(session, rater, whole, 4, NOW, seed=7)
     drawn = positions(session, rule.id)
     judge(session, rater, runs, drawn[0])
-    result = samples.of_set(session, study, whole)
+    result = samples.sample_of_set(session, study, whole)
     assert result is not None
     assert (result.rated, result.drawn, result.figures) == (1, 4, ())
 
     for position in drawn[1:]:
         judge(session, rater, runs, position)
 
-    result = samples.of_set(session, study, whole)
+    result = samples.sample_of_set(session, study, whole)
     assert result is not None
     assert result.rated == result.drawn
     (apart,) = (
@@ -89,12 +89,12 @@ def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
 def test_a_sample_drawn_by_category_in_an_earlier_version_shows_values_without_intervals(
     session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    rule = samples.draw(session, rater, whole, 3, NOW, seed=7)
+    rule = samples.draw_sample(session, rater, whole, 3, NOW, seed=7)
     rule.settings = {"size": 3, "stratified": True}
     for position in positions(session, rule.id):
         judge(session, rater, runs, position)
 
-    result = samples.of_set(session, study, whole)
+    result = samples.sample_of_set(session, study, whole)
 
     assert result is not None
     assert result.figures
@@ -106,13 +106,13 @@ def test_a_sample_drawn_by_category_in_an_earlier_version_shows_values_without_i
 def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_intervals(
     session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    rule = samples.draw(session, rater, whole, 4, NOW, kind=RuleKind.SEQUENCE, seed=7)
+    rule = samples.draw_sample(session, rater, whole, 4, NOW, kind=RuleKind.SEQUENCE, seed=7)
     drawn = positions(session, rule.id)
     for position in (*drawn[:2], drawn[3]):  # not the third: what was rated had no gaps
         judge(session, rater, runs, position)
     samples.end_rule(session, whole.id, LATER, RuleOutcome.RETIRED)
 
-    result = samples.of_set(session, study, whole)
+    result = samples.sample_of_set(session, study, whole)
 
     assert result is not None
     assert len(unasked(session, study.id)) == SIZE - 4
@@ -130,19 +130,19 @@ def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_interval
 def test_a_closed_sample_leaves_the_rest_unasked_and_one_stopped_early_does_not(
     session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    samples.draw(session, rater, whole, 2, NOW)
-    samples.finish(session, study, whole, LATER)
+    samples.draw_sample(session, rater, whole, 2, NOW)
+    samples.finish_sample(session, study, whole, LATER)
     assert unasked(session, study.id) == frozenset()
-    assert samples.of_set(session, study, whole) is None
+    assert samples.sample_of_set(session, study, whole) is None
 
-    rule = samples.draw(session, rater, whole, 2, NOW, seed=7)
+    rule = samples.draw_sample(session, rater, whole, 2, NOW, seed=7)
     for position in positions(session, rule.id):
         judge(session, rater, runs, position)
-    samples.finish(session, study, whole, LATER)
+    samples.finish_sample(session, study, whole, LATER)
 
     assert (rule.outcome, rule.verdicts_at_end) == ("reached", 4)
     assert len(unasked(session, study.id)) == SIZE - 2
-    assert samples.of_set(session, study, whole) is not None
+    assert samples.sample_of_set(session, study, whole) is not None
 
 
 def test_impossible_samples_are_refused(
@@ -150,11 +150,11 @@ def test_impossible_samples_are_refused(
 ) -> None:
     for size in (1, SIZE + 1):
         with pytest.raises(SampleTooSmall):
-            samples.draw(session, rater, whole, size, NOW)
+            samples.draw_sample(session, rater, whole, size, NOW)
     judge(session, rater, runs, 1)
     with pytest.raises(ChosenTooLate):
-        samples.draw(session, rater, whole, 4, NOW)
-    samples.draw(session, rater, whole, 4, NOW, kind=RuleKind.MACHINE_HELP)
+        samples.draw_sample(session, rater, whole, 4, NOW)
+    samples.draw_sample(session, rater, whole, 4, NOW, kind=RuleKind.MACHINE_HELP)
     assert unasked(session, study.id) == frozenset()  # drawn after a verdict
 
 
@@ -165,8 +165,8 @@ def test_a_rule_is_chosen_replaced_and_ended_and_each_is_logged(
     (one,) = samples.question_sets(session, study)
     assert samples.in_force(session, one.id) is None
 
-    samples.choose(session, rater, one.id, RuleKind.FIXED, NOW, settings={"size": 10}, seed=7)
-    chosen = samples.choose(session, rater, one.id, RuleKind.MACHINE_HELP, LATER)
+    samples.choose_rule(session, rater, one.id, RuleKind.FIXED, NOW, settings={"size": 10}, seed=7)
+    chosen = samples.choose_rule(session, rater, one.id, RuleKind.MACHINE_HELP, LATER)
 
     first, second = samples.rules_of(session, one.id)
     assert (first.kind, first.settings, first.seed) == ("fixed", {"size": 10}, 7)
@@ -200,11 +200,11 @@ def test_after_a_verdict_of_people_on_its_set_only_a_machines_help_can_be_chosen
     first, second = samples.question_sets(session, study)
     events.judge(session, machine, run_id, 1, 1, YES, click("machine"))
     events.judge(session, rater, other, 1, 1, YES, click("elsewhere"))
-    assert samples.choose(session, rater, first.id, RuleKind.FIXED, NOW).verdicts_before == 0
+    assert samples.choose_rule(session, rater, first.id, RuleKind.FIXED, NOW).verdicts_before == 0
 
     with pytest.raises(ChosenTooLate):
-        samples.choose(session, rater, second.id, RuleKind.FIXED, LATER)
-    late = samples.choose(session, rater, second.id, RuleKind.MACHINE_HELP, LATER)
+        samples.choose_rule(session, rater, second.id, RuleKind.FIXED, LATER)
+    late = samples.choose_rule(session, rater, second.id, RuleKind.MACHINE_HELP, LATER)
     assert late.verdicts_before == 1
 
 
@@ -214,7 +214,7 @@ def test_a_rule_follows_its_questions_into_a_larger_set(
     stored(session, study, "hybrid", query(1, card("a")))
     stored(session, study, "hybrid", query(1, card("b"), text="Question 2"))
     _, second = samples.question_sets(session, study)
-    samples.choose(session, rater, second.id, RuleKind.FIXED, NOW)
+    samples.choose_rule(session, rater, second.id, RuleKind.FIXED, NOW)
 
     stored(session, study, "api_only", query(1, card("a")), query(2, card("b")))
 

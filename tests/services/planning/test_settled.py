@@ -156,7 +156,7 @@ def test_questions_outside_a_sample_have_no_part_in_an_order(
     session: Session, study: Study, rater: Rater, hybrid: str
 ) -> None:
     (one,) = samples.question_sets(session, study)
-    rule = samples.choose(session, rater, one.id, RuleKind.FIXED, NOW, seed=1)
+    rule = samples.choose_rule(session, rater, one.id, RuleKind.FIXED, NOW, seed=1)
     second = one.questions[1].id
     session.add(SampledQuestion(rule_id=rule.id, question_id=second, position=1))
     session.flush()

@@ -467,7 +467,7 @@ def test_any_flip_is_found(packed: tuple[bytes, str], draw: st.DataObject, mend_
     assert (DifferenceKind.HASH in {difference.kind for difference in differences}) != mend_hash
 
 
-STATED = {
+RULE_FIELDS = {
     *("studies.figures", "studies.kind", "studies.merging", "studies.cannot_tell"),
     *("events.field", "events.cause", "judgments.verdict", "adjudications.verdict"),
     *("queries.state", "query_ratings.quality"),
@@ -495,7 +495,7 @@ def test_no_row_names_another_that_is_not_there_or_a_value_that_is_none(
         few = {
             difference.name: "x"
             for difference in of
-            if f"{table.__tablename__}.{difference.name}" in STATED
+            if f"{table.__tablename__}.{difference.name}" in RULE_FIELDS
         }
         for column, value in (refers | few).items():
             (packed_column,) = proof_files.to_pack({column: None})

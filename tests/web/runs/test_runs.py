@@ -12,7 +12,7 @@ from relevansi.db.engine import Database
 from relevansi.db.tables.judging import Event
 from relevansi.i18n import gettext, speaking
 from relevansi.metrics.agreement.registry import COEFFICIENTS
-from relevansi.metrics.comparisons.registry import COMPARISON_MEASURES
+from relevansi.metrics.comparisons import registry as comparison_registry
 from relevansi.metrics.judging.registry import MEASURES
 from relevansi.records import QueryState
 from relevansi.services.exports import exports
@@ -273,6 +273,10 @@ def test_every_figure_has_its_label_and_its_source(client: FlaskClient, language
     page = Page(client.get("/measures/", headers={"Accept-Language": language}))
 
     with speaking(language):
-        for measure in (*MEASURES.values(), *COEFFICIENTS.values(), *COMPARISON_MEASURES.values()):
+        for measure in (
+            *MEASURES.values(),
+            *COEFFICIENTS.values(),
+            *comparison_registry.GROUPS[0].measures.values(),
+        ):
             assert gettext(measure.label) in page
             assert gettext(measure.source) in page

@@ -137,10 +137,10 @@ def sample_command(
         if questions is not None:
             owner, now = studies.raters(session, study)[0], options.now()
             rule_kind = RuleKind(kind or "fixed")
-            samples.draw(session, owner, chosen, questions, now, kind=rule_kind, seed=seed)
+            samples.draw_sample(session, owner, chosen, questions, now, kind=rule_kind, seed=seed)
         elif closes:
-            samples.finish(session, study, chosen, options.now())
-        sample = samples.of_set(session, study, chosen)
+            samples.finish_sample(session, study, chosen, options.now())
+        sample = samples.sample_of_set(session, study, chosen)
     if reply.is_json:
         empty: dict[str, Any] = {"rule": None, "rated": 0, "figures": []}
         reply.json(sample_words.part_json(sample) if sample else empty)
@@ -181,7 +181,7 @@ def estimate_command(
         estimates = machine_help.of_runs(session, study, compared, merged, judge, (figure,))
         set_id, sample = compared[0].question_set_id, None
         if judge is None and figure in samples.SAMPLE_FIGURES:
-            sample = samples.of_runs(session, study, set_id, compared, merged)
+            sample = samples.sample_of_runs(session, study, set_id, compared, merged)
         if sample is not None:
             # The figure as the rule of the sample gives it: no machine has a part in it.
             of_figure = tuple(line for line in sample.figures if line.figure == figure)

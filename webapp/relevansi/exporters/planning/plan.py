@@ -20,8 +20,8 @@ from relevansi.metrics.comparisons.differences import Difference, highest_value
 from relevansi.metrics.comparisons.significance import smallest_p
 from relevansi.metrics.intervals import LEVEL
 from relevansi.metrics.planning.power import (
-    MOST,
-    MOST_SIMULATED,
+    MAX_QUESTIONS,
+    MAX_SIMULATED,
     CurvePoint,
     Demand,
     RatingPlan,
@@ -98,7 +98,7 @@ def _sentences(plan: RatingPlan) -> Iterator[str]:
             shows=_amount(plan, plan.shows),
         )
     if plan.needed is None:
-        most = MOST_SIMULATED if plan.mixed else MOST
+        most = MAX_SIMULATED if plan.mixed else MAX_QUESTIONS
         yield gettext(
             "No number of questions up to %(most)s shows a difference of %(d)s.",
             most=notation.number(most),

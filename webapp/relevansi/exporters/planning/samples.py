@@ -15,7 +15,7 @@ from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.intervals import CONFIDENCE, METHOD
 from relevansi.metrics.planning.sampling import (
     PART,
-    STATED,
+    RULE_FIELDS,
     ChosenRule,
     QuestionSample,
     SampledFigure,
@@ -69,7 +69,7 @@ def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
     if rule is None:
         return None
     return {
-        **fields(rule, *STATED),
+        **fields(rule, *RULE_FIELDS),
         "chosen_at": rule.chosen_at.isoformat(),
         "ended_at": rule.ended_at.isoformat() if rule.ended_at else None,
         "n": len(rule.sample),

@@ -1,9 +1,10 @@
 """A mean over questions where people judged a sample and a machine judged everything: PPI++.
 
-The machine's figure of each question helps as far as it goes with people's: its weight is
-estimated from the sample, and a machine that is worth nothing gets the weight 0, which gives
-people alone. The estimate is valid whatever the machine is worth, as long as the sample was drawn
-at random. For two runs the values are the differences of their values, question by question.
+The machine's figure of each question helps as far as it correlates with people's: its weight is
+estimated from the sample, and a machine that says nothing about people's verdicts gets the weight
+0, which gives people alone. The estimate is valid however good the machine is, as long as the
+sample was drawn at random. For two runs the values are the differences of their values, question
+by question.
 
 Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++: Efficient Prediction-Powered Inference,
 arXiv:2311.01453; value, weight and variance as ppi-python 0.2 has them (``ppi_mean_ci``). The
@@ -23,14 +24,15 @@ from msgspec.structs import replace
 from relevansi.metrics.intervals import Interval, estimate_interval
 from relevansi.metrics.planning.sampling import ChosenRule, sampled_mean
 
-MIN_SAMPLE = 2
-"""One question has no variance."""
+MIN_SAMPLE = 2  # one question has no variance
 
 WORTHLESS = 0.1
-"""Below this weight a machine helps so little that pages warn of it."""
+"""The machine's weight below which pages warn that it hardly helps."""
 
 
 class Unassisted(StrEnum):
+    """Why a mean has no machine's help."""
+
     FEW_SAMPLED = "few_sampled"
     NONE_UNSAMPLED = "none_unsampled"
     MACHINE_OPEN = "machine_open"
@@ -97,40 +99,40 @@ def assisted_mean(
     The values lie between 0 and 1, those of a difference between -1 and 1. People alone have the
     interval of their sample.
 
-    >>> found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
-    >>> round(found.weight, 3), round(found.assisted.value, 3), round(found.alone.value, 3)
+    >>> mean = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
+    >>> round(mean.weight, 3), round(mean.assisted.value, 3), round(mean.alone.value, 3)
     (0.292, 0.552, 0.625)
     """
-    n, of = len(people), len(people) + len(unsampled)
-    alone = AssistedMean(n, of)
+    n, n_all = len(people), len(people) + len(unsampled)
     if n < MIN_SAMPLE:
-        return replace(alone, why=Unassisted.FEW_SAMPLED)
-    interval = sampled_mean(people, of, is_difference=is_difference).interval
-    by_people = MeanEstimate(fmean(people), _covariance(people, people) / n, interval)
-    alone = replace(alone, alone=by_people)
+        return AssistedMean(n, n_all, why=Unassisted.FEW_SAMPLED)
+    variance = _covariance(people, people)
+    interval = sampled_mean(people, n_all, is_difference=is_difference).interval
+    mean = AssistedMean(n, n_all, alone=MeanEstimate(fmean(people), variance / n, interval))
     sampled = [value for value in machine if value is not None]
     remaining = [value for value in unsampled if value is not None]
-    if len(sampled) + len(remaining) < of:
-        return replace(alone, why=Unassisted.MACHINE_OPEN)
-    variance, covariance = _covariance(people, people), _covariance(people, sampled)
-    if (spread := variance * _covariance(sampled, sampled)) > 0:  # Pearson's coefficient
-        alone = replace(alone, correlation=covariance / sqrt(spread))
+    if len(sampled) + len(remaining) < n_all:
+        return replace(mean, why=Unassisted.MACHINE_OPEN)
+    covariance = _covariance(people, sampled)
+    product = variance * _covariance(sampled, sampled)
+    if product > 0:
+        mean = replace(mean, correlation=covariance / sqrt(product))
     if not remaining:
-        return replace(alone, why=Unassisted.NONE_UNSAMPLED)
+        return replace(mean, why=Unassisted.NONE_UNSAMPLED)
     everything = sampled + remaining
-    of_machine = _covariance(everything, everything) * of / (of - 1)
-    moments = {"people": variance, "machine": of_machine, "covariance": covariance}
-    if not of_machine:
-        return replace(alone, moments=moments, why=Unassisted.MACHINE_CONSTANT)
-    weight = min(1.0, max(0.0, covariance / ((1 + n / len(remaining)) * of_machine)))
+    machine_variance = _covariance(everything, everything) * n_all / (n_all - 1)
+    moments = {"people": variance, "machine": machine_variance, "covariance": covariance}
+    if not machine_variance:
+        return replace(mean, moments=moments, why=Unassisted.MACHINE_CONSTANT)
+    weight = min(1.0, max(0.0, covariance / ((1 + n / len(remaining)) * machine_variance)))
     corrected = [y - weight * f for y, f in zip(people, sampled, strict=True)]
     value = fmean(corrected) + weight * fmean(remaining)
-    spread = _covariance(corrected, corrected) / n
-    spread += weight**2 * _covariance(remaining, remaining) / len(remaining)
+    assisted_variance = _covariance(corrected, corrected) / n
+    assisted_variance += weight**2 * _covariance(remaining, remaining) / len(remaining)
     lowest = -1.0 if is_difference else 0.0
-    interval = estimate_interval(value, n * spread, n, lowest=lowest)
-    assisted = MeanEstimate(value, spread, interval)
-    return replace(alone, assisted=assisted, weight=weight, moments=moments)
+    interval = estimate_interval(value, n * assisted_variance, n, lowest=lowest)
+    assisted = MeanEstimate(value, assisted_variance, interval)
+    return replace(mean, assisted=assisted, weight=weight, moments=moments)
 
 
 def _covariance(first: Sequence[float], second: Sequence[float]) -> float:
@@ -139,10 +141,11 @@ def _covariance(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _centred(values: Sequence[float]) -> list[float]:
+    # The mean of equal floats can differ from them in the last digit.
     if min(values) == max(values):
         return [0.0] * len(values)
-    middle = fsum(values) / len(values)
-    return [value - middle for value in values]
+    mean = fsum(values) / len(values)
+    return [value - mean for value in values]
 
 
 PART = "machine_help"
@@ -166,8 +169,8 @@ class MachineHelp(Struct, frozen=True):
     """The figures of runs of one question set by people with a machine's help.
 
     ``rule`` merges the people, ``machine`` is the judge's name, ``None`` for people alone;
-    ``names`` are those of the runs. ``sampling`` is the rule that drew the sample; ``None`` where
-    none did and the questions that people have judged stand for it. The machine has cards left in
+    ``names`` are those of the runs. ``sampling`` is the rule that drew the sample; where it is
+    ``None`` the questions that people have judged are taken for one. The machine has cards left in
     ``machine_open`` of the ``questions``.
     """
 
@@ -181,4 +184,5 @@ class MachineHelp(Struct, frozen=True):
 
     @property
     def is_valid(self) -> bool:
+        """Whether the questions were drawn before people's first verdict, as PPI++ assumes."""
         return self.sampling is not None and self.sampling.beforehand

@@ -1,10 +1,10 @@
-"""A rating plan: the questions that a difference needs, what they show, and the work they are.
+"""A rating plan: how many questions a difference needs, what it can show, and the hours it takes.
 
 A difference of two runs is tested on its paired differences, one for each question, by the test of
-the comparison (``significance``) and at its level. Of two rated runs the `DifferenceMixture` is
-known: how many questions differ, and by how much. A larger difference of the means is taken to be
-more questions that differ in favour of the higher run, by as much. Where only a standard deviation
-is entered the plan is that of the paired t test, which is a lower limit.
+the comparison (``significance``) and at its level. Two rated runs give a `DifferenceMixture`: how
+many questions differ, and by how much. A larger mean difference is modelled as more questions that
+differ in favour of the higher run, by the same sizes. Where only a standard deviation is entered
+the plan is that of the paired t test, a lower limit of the questions that the exact test needs.
 """
 
 from __future__ import annotations
@@ -20,20 +20,22 @@ from msgspec import Struct, field
 from relevansi.metrics.comparisons.significance import exact_p
 from relevansi.metrics.intervals import LEVEL
 
-FEWEST = 2
-"""One paired difference has no standard deviation."""
-MOST = 1_000_000
-"""No plan goes beyond so many questions."""
-MOST_SIMULATED = 2000
-"""A simulated plan goes up to so many questions."""
-STUDIES = 500
-"""So many studies are simulated for a power."""
-STEP = 0.01
-"""Differences are told apart by so much."""
+MIN_QUESTIONS = 2  # one paired difference has no standard deviation
+MAX_QUESTIONS = 1_000_000
+"""The most questions that a plan from a standard deviation goes up to."""
 
-_SEED = 20260301
-_MOST_EXACT = 50
-"""With more questions that differ a simulated study has the normal distribution's p."""
+MAX_SIMULATED = 2000
+"""The most questions that a simulated plan goes up to."""
+
+STUDIES = 500
+"""The number of simulated studies from which a power is estimated."""
+
+STEP = 0.01
+"""The precision of differences, of simulated ones and in plans."""
+
+_SEED = 20260301  # a plan shows the same numbers every time
+_MAX_EXACT = 50
+"""With more questions that differ, p of a simulated study is the normal distribution's."""
 
 
 class Demand(Struct, frozen=True):
@@ -47,11 +49,11 @@ USUAL = Demand()
 
 
 class DifferenceMixture(Struct, frozen=True):
-    """How the paired differences of two rated runs are mixed, seen from the higher run.
+    """The distribution of the paired differences of two rated runs, seen from the higher run.
 
     ``lost`` is the share of the `n` questions that the lower run wins, ``sizes`` are the
-    differences that are not 0, without their signs. ``deviation`` is the
-    standard deviation of all, zeros too.
+    differences that are not 0, without their signs. ``deviation`` is the standard deviation of all,
+    zeros too.
     """
 
     n: int
@@ -69,9 +71,10 @@ class DifferenceMixture(Struct, frozen=True):
         return set(self.sizes) == {1.0}
 
     def raised(self, difference: float) -> tuple[float, float, float]:
-        """The shares of questions won and lost at a mean `difference`, and the factor of the sizes.
+        """Return the mixture moved to a mean `difference`: shares won and lost, factor of sizes.
 
-        First more are won; once all differ, fewer are lost; once none is lost, sizes grow.
+        First more questions are won; once all differ, fewer are lost; once none is lost, the sizes
+        grow.
         """
         share = difference / fmean(self.sizes)
         won = min(self.lost + share, (1 + share) / 2, 1.0)
@@ -79,14 +82,14 @@ class DifferenceMixture(Struct, frozen=True):
 
 
 def mixture(differences: Sequence[float]) -> DifferenceMixture | None:
-    """Return how paired differences are mixed; ``None`` where none is different from 0.
+    """Return the mixture of paired differences; ``None`` for fewer than two, or if all are 0.
 
-    >>> found = mixture([0.2, -0.2, 0.6, 0.0])
-    >>> found.lost, found.sizes
+    >>> mixed = mixture([0.2, -0.2, 0.6, 0.0])
+    >>> mixed.lost, mixed.sizes
     (0.25, (0.2, 0.2, 0.6))
     """
     rounded = [round(difference, 9) for difference in differences]
-    if not any(rounded) or len(rounded) < FEWEST:
+    if not any(rounded) or len(rounded) < MIN_QUESTIONS:
         return None
     sign = 1 if sum(rounded) >= 0 else -1
     return DifferenceMixture(
@@ -99,11 +102,11 @@ def mixture(differences: Sequence[float]) -> DifferenceMixture | None:
 
 @lru_cache(maxsize=4096)
 def power_of_test(mixed: DifferenceMixture, n: int, difference: float, level: float) -> float:
-    """Return how often `n` questions are significant in the test of the comparison.
+    """Return the power of the comparison's test: the chance that `n` questions are significant.
 
-    Successes: the exact power of McNemar's test, from the shares of questions that each run alone
-    wins. Other figures: the share of ``STUDIES`` simulated studies, each of `n` differences drawn
-    from the mixture, always the same ones.
+    The true mean difference is `difference`. Successes: the exact power of McNemar's test, from the
+    shares of questions that each run alone wins. Other figures: the share of ``STUDIES`` simulated
+    studies, each of `n` differences drawn from the mixture, with a fixed seed.
     Reference: Connor (1987), Sample size for testing differences in proportions for the
     paired-sample design. Biometrics 43, 207-211 (exact, without his approximation).
     """
@@ -114,26 +117,28 @@ def power_of_test(mixed: DifferenceMixture, n: int, difference: float, level: fl
     from scipy.special import ndtr  # type: ignore[import-untyped]  # noqa: PLC0415 - late: it takes a while
 
     stream = np.random.default_rng(_SEED)
-    drawn = stream.random((STUDIES, n))
+    outcomes = stream.random((STUDIES, n))
+    # Sizes in whole steps, as the exact test takes whole numbers.
     sizes = np.maximum(1, np.round(factor * np.array(mixed.sizes) / STEP)).astype(np.int64)
     values = sizes[stream.integers(0, len(sizes), (STUDIES, n))]
-    values = np.where(drawn < won, values, np.where(drawn < won + lost, -values, 0))
-    apart = (values != 0).sum(axis=1)
-    distance = np.abs(values.sum(axis=1)) / np.sqrt(np.maximum(1, (values**2).sum(axis=1)))
-    normal = 2 * ndtr(-distance)
-    # The exact p is dear: it is not asked where a bound of it (Hoeffding), or so many questions
-    # that the sum is normal, decide.
-    rejected = 2 * np.exp(-(distance**2) / 2) <= level
-    rejected |= (apart > _MOST_EXACT) & (normal <= level)
-    rejected &= 2.0 ** (1 - apart) <= level
-    near = ~rejected & (apart <= _MOST_EXACT) & (normal <= 3 * level)
+    values = np.where(outcomes < won, values, np.where(outcomes < won + lost, -values, 0))
+    n_apart = (values != 0).sum(axis=1)
+    z = np.abs(values.sum(axis=1)) / np.sqrt(np.maximum(1, (values**2).sum(axis=1)))
+    normal_p = 2 * ndtr(-z)
+    # The exact p is slow to compute, so only studies near the level get it: others are decided by
+    # Hoeffding's bound of p, by the smallest p that so few differences can have, or by the normal
+    # distribution where many differ.
+    rejected = 2 * np.exp(-(z**2) / 2) <= level
+    rejected |= (n_apart > _MAX_EXACT) & (normal_p <= level)
+    rejected &= 2.0 ** (1 - n_apart) <= level
+    near = ~rejected & (n_apart <= _MAX_EXACT) & (normal_p <= 3 * level)
     studies = (tuple(sorted(study[study != 0].tolist())) for study in values[near])
-    exact = sum(_is_found(study, level) for study in studies)
-    return (int(rejected.sum()) + exact) / STUDIES
+    n_exact = sum(_is_significant(study, level) for study in studies)
+    return (int(rejected.sum()) + n_exact) / STUDIES
 
 
 @lru_cache(maxsize=65536)
-def _is_found(differences: tuple[int, ...], level: float) -> bool:
+def _is_significant(differences: tuple[int, ...], level: float) -> bool:
     return exact_p(differences) <= level + 1e-12
 
 
@@ -149,17 +154,19 @@ def mcnemar_power(n: int, won: float, lost: float, level: float = LEVEL) -> floa
     import numpy as np  # noqa: PLC0415 - a tenth of a second
     from scipy.special import bdtr, bdtrik  # noqa: PLC0415 - late: it takes a while
 
-    apart = np.arange(1, n + 1)  # so many questions on which one run alone succeeds
-    most = np.floor(bdtrik(level / 2, apart, 0.5))
-    most -= 2 * bdtr(np.maximum(most, 0), apart, 0.5) > level + 1e-12
-    rejects = 2 * 0.5**apart <= level + 1e-12
+    # For each number of discordant questions (one run alone succeeds) the most successes of the
+    # loser at which the test rejects; bdtrik inverts the distribution only approximately.
+    discordant = np.arange(1, n + 1)
+    limits = np.floor(bdtrik(level / 2, discordant, 0.5))
+    limits -= 2 * bdtr(np.maximum(limits, 0), discordant, 0.5) > level + 1e-12
+    can_reject = 2 * 0.5**discordant <= level + 1e-12
     either = won + lost
-    if not either or not rejects.any():
+    if not either or not can_reject.any():
         return 0.0
-    apart, most = apart[rejects], most[rejects]
-    chance = bdtr(apart, n, either) - bdtr(apart - 1, n, either)
-    rejected = bdtr(most, apart, won / either) + bdtr(most, apart, lost / either)
-    return float((chance * rejected).sum())
+    discordant, limits = discordant[can_reject], limits[can_reject]
+    chances = bdtr(discordant, n, either) - bdtr(discordant - 1, n, either)
+    rejected = bdtr(limits, discordant, won / either) + bdtr(limits, discordant, lost / either)
+    return float((chances * rejected).sum())
 
 
 def power(n: int, difference: float, deviation: float, *, level: float = LEVEL) -> float:
@@ -176,12 +183,12 @@ def power(n: int, difference: float, deviation: float, *, level: float = LEVEL) 
 
 
 def questions_needed(difference: float, deviation: float, demand: Demand = USUAL) -> int | None:
-    """Return the fewest questions with the power asked; ``None`` where `MOST` are too few.
+    """Return the fewest questions with the demanded power, ``None`` if ``MAX_QUESTIONS`` lack it.
 
     >>> questions_needed(0.5, 1.0)
     34
     """
-    numbers = range(FEWEST, MOST + 1)
+    numbers = range(MIN_QUESTIONS, MAX_QUESTIONS + 1)
     place = bisect_left(
         numbers, demand.power, key=lambda n: power(n, difference, deviation, level=demand.level)
     )
@@ -189,27 +196,27 @@ def questions_needed(difference: float, deviation: float, demand: Demand = USUAL
 
 
 def smallest_difference(n: int, deviation: float, demand: Demand = USUAL) -> float | None:
-    """Return the smallest difference that `n` questions show with the power asked.
+    """Return the smallest difference that `n` questions show with the demanded power.
 
     ``None`` of fewer than two questions.
 
     >>> round(smallest_difference(34, 1.0), 4)
     0.495
     """
-    if n < FEWEST:
+    if n < MIN_QUESTIONS:
         return None
-    return _shift(n, demand) * deviation / sqrt(n)
+    return _noncentrality(n, demand) * deviation / sqrt(n)
 
 
 def questions_to_show(
     difference: float, mixed: DifferenceMixture, demand: Demand = USUAL
 ) -> int | None:
-    """Return the fewest questions with the power asked; ``None`` above ``MOST_SIMULATED``.
+    """Return the fewest questions with the demanded power, ``None`` if ``MAX_SIMULATED`` lack it.
 
-    The power of McNemar's test goes up and down a little as questions are added: it has the power
-    asked with any further number too.
+    The power of McNemar's test goes up and down a little as questions are added: the number is the
+    first from which the next nine have the power too.
     """
-    numbers = range(FEWEST, MOST_SIMULATED + 1)
+    numbers = range(MIN_QUESTIONS, MAX_SIMULATED + 1)
 
     def shows(n: int) -> bool:
         return power_of_test(mixed, n, difference, demand.level) >= demand.power
@@ -226,7 +233,7 @@ def questions_to_show(
 def difference_shown(
     n: int, mixed: DifferenceMixture, demand: Demand = USUAL, *, highest: float = 1.0
 ) -> float | None:
-    """Return the smallest difference, in steps of ``STEP``, that `n` questions show.
+    """Return the smallest difference that `n` questions show, in steps of ``STEP``.
 
     ``None`` where they show none up to `highest`.
     """
@@ -238,16 +245,19 @@ def difference_shown(
 
 
 @cache
-def _shift(n: int, demand: Demand) -> float:
-    """Return the non-centrality at which `n` differences have the power asked."""
+def _noncentrality(n: int, demand: Demand) -> float:
+    """Return the non-centrality at which `n` differences have the demanded power."""
     low, high = 0.0, 1.0
     while _power(n, high, demand.level) < demand.power:
         high *= 2
-    while low < (middle := (low + high) / 2) < high:
+    middle = (low + high) / 2
+    # Bisection until no float lies between the two.
+    while low < middle < high:
         if _power(n, middle, demand.level) < demand.power:
             low = middle
         else:
             high = middle
+        middle = (low + high) / 2
     return high
 
 
@@ -263,20 +273,22 @@ def t_quantile(p: float, df: float) -> float:
     return float(stdtrit(df, p))
 
 
-def _power(n: int, shift: float, level: float) -> float:
+def _power(n: int, noncentrality: float, level: float) -> float:
     from scipy.special import nctdtr  # noqa: PLC0415 - a quarter of a second
 
     limit = t_quantile(1 - level / 2, n - 1)
-    above, below = 1 - float(nctdtr(n - 1, shift, limit)), float(nctdtr(n - 1, shift, -limit))
-    return above + (0.0 if isnan(below) else below)  # not a number where it is all but 0
+    above = 1 - float(nctdtr(n - 1, noncentrality, limit))
+    below = float(nctdtr(n - 1, noncentrality, -limit))
+    # scipy gives NaN for a lower tail that is all but 0.
+    return above + (0.0 if isnan(below) else below)
 
 
 CURVE = (10, 20, 30, 50, 75, 100, 200, 500)
-"""The numbers of questions that the curve of a plan has."""
+"""The numbers of questions of which a plan says what they show."""
 
 
 class RatingEffort(Struct, frozen=True):
-    """The work that a question is: its things and answers, the raters, and their pace.
+    """The judging of one question: its items and answers, the raters, and their pace.
 
     ``judged_items`` are the cards and empty lists to judge, ``answers`` the answers to rate, each
     as a mean over questions. ``times`` raters judge each question. ``pace`` is the median of
@@ -303,10 +315,10 @@ class RatingEffort(Struct, frozen=True):
 
 
 class RatingPlanWish(Struct, frozen=True):
-    """The wish of a plan: the figure, the difference worth seeing, and how surely.
+    """The aim of a plan: a figure, the difference to be shown in it, and how surely.
 
-    ``deviation`` is entered; without it, the mixture of the rated pair counts. ``highest`` is the
-    largest difference that the figure can have.
+    ``deviation`` is the standard deviation that a user entered; without it the mixture of the rated
+    pair is used. ``highest`` is the largest difference that the figure can have.
     """
 
     figure: str
@@ -326,9 +338,10 @@ class CurvePoint(Struct, frozen=True):
 class RatingPlan(Struct, frozen=True):
     """The questions that a difference needs, what other numbers show, and the work of each.
 
-    ``mixed`` is ``None`` where a deviation is entered, or nothing is known: then the rest is empty.
-    ``effort`` is ``None`` before there are questions. ``has`` is the number of questions of the
-    set, ``shows`` the smallest difference these show. ``power`` is that of the questions needed.
+    ``mixed`` is ``None`` where a deviation is entered. With neither a deviation nor rated runs the
+    fields behind it are empty. ``effort`` is ``None`` before there are questions. ``has`` is the
+    number of questions of the set, ``shows`` the smallest difference these show. ``power`` is that
+    of the questions needed.
     """
 
     wish: RatingPlanWish
@@ -358,30 +371,31 @@ def plan(
     """Return the plan; `differences` are those of a rated `pair`, one for each question."""
     entered, demand, difference = wish.deviation, wish.demand, wish.difference
     mixed = None if entered else mixture(differences)
+    numbers, needed_power = set(CURVE), None
+    if has > 1:
+        numbers.add(has)
     if entered:
         needed = questions_needed(difference, entered, demand)
-        reached = needed and power(needed, difference, entered, level=demand.level)
+        if needed is not None:
+            numbers.add(needed)
+            needed_power = power(needed, difference, entered, level=demand.level)
+        shown = {n: smallest_difference(n, entered, demand) for n in numbers}
     elif mixed:
         needed = questions_to_show(difference, mixed, demand)
-        reached = needed and power_of_test(mixed, needed, difference, demand.level)
+        if needed is not None:
+            numbers.add(needed)
+            needed_power = power_of_test(mixed, needed, difference, demand.level)
+        shown = {n: difference_shown(n, mixed, demand, highest=wish.highest) for n in numbers}
     else:
         return RatingPlan(wish, pair, effort, has)
-
-    def smallest_at(n: int) -> float | None:
-        if mixed:
-            return difference_shown(n, mixed, demand, highest=wish.highest)
-        return smallest_difference(n, entered or 0.0, demand)
-
-    numbers = {*CURVE, *([has] if has > 1 else []), *([needed] if needed else [])}
-    curve = {n: CurvePoint(n, smallest_at(n)) for n in sorted(numbers)}
     return RatingPlan(
         wish=wish,
         pair=pair,
         effort=effort,
         has=has,
         mixed=mixed,
-        shows=curve[has].shows if has in curve else None,
+        shows=shown.get(has),
         needed=needed,
-        power=reached or None,
-        curve=tuple(curve.values()),
+        power=needed_power,
+        curve=tuple(CurvePoint(n, shown[n]) for n in sorted(shown)),
     )

@@ -5,5 +5,3 @@ from __future__ import annotations
 from relevansi.metrics.judging.registry import read_groups
 
 GROUPS = tuple(read_groups(__file__).values())
-PLANNING_MEASURES = GROUPS[0].measures
-"""Every number of a rating plan by its name, in the order in which they are explained."""

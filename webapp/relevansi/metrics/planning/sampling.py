@@ -1,7 +1,7 @@
-"""Questions drawn at random without replacement, and the mean over all of them as they show it.
+"""A simple random sample of the questions, and the mean over all questions estimated from it.
 
 The size is fixed before the first verdict. The interval is that of every figure (``intervals``),
-its half widths times ``sqrt(1 - n / N)``: the more of all questions were drawn, the less is open.
+its half widths times the finite population correction ``sqrt(1 - n / N)``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from relevansi.metrics.intervals import NO_INTERVAL, Interval, difference_interv
 
 
 class SampledMean(Struct, frozen=True):
-    """A mean over all questions as a sample shows it; ``None`` where no question has a value.
+    """A mean over all questions estimated from a sample, ``None`` where no question has a value.
 
     ``values`` of the ``drawn`` questions have a value; ``of`` are all questions.
     """
@@ -48,26 +48,29 @@ def sampled_mean(
 ) -> SampledMean:
     """Return the mean over `of` questions from the values of those drawn, with its interval.
 
-    ``None`` is a question that has no value; the mean is over those that have one. All questions
-    drawn: the interval is the point. Reference: Cochran (1977), Sampling Techniques, ch. 2.
+    ``None`` is a question that has no value; the mean is over those that have one. If all questions
+    were drawn, nothing is estimated: the interval is the value. Values are from 0 to `highest`, a
+    difference's from -`highest`. Reference: Cochran (1977), Sampling Techniques, ch. 2.
 
-    >>> found = sampled_mean([1.0, 0.0, None], 12)
-    >>> found.value, found.values, found.drawn, found.of
+    >>> mean = sampled_mean([1.0, 0.0, None], 12)
+    >>> mean.value, mean.values, mean.drawn, mean.of
     (0.5, 2, 3, 12)
     """
-    defined = [value for value in values if value is not None]
+    defined, drawn = [value for value in values if value is not None], len(values)
     if not defined:
-        return SampledMean(None, NO_INTERVAL, 0, len(values), of)
-    value = fmean(defined)
-    interval = (difference_interval if is_difference else mean_interval)(defined, highest=highest)
-    if len(values) == of:
-        interval = Interval(value, value)
-    share = len(values) / of
-    return SampledMean(value, interval.of_sample(value, share), len(defined), len(values), of)
+        return SampledMean(None, NO_INTERVAL, 0, drawn, of)
+    mean = fmean(defined)
+    if drawn == of:
+        interval = Interval(mean, mean)
+    elif is_difference:
+        interval = difference_interval(defined, highest=highest)
+    else:
+        interval = mean_interval(defined, highest=highest)
+    return SampledMean(mean, interval.of_sample(mean, drawn / of), len(defined), drawn, of)
 
 
 class ChosenRule(Struct, frozen=True):
-    """A rule with its seed, when it was chosen, and the questions it drew.
+    """A planning rule as reports name it, with its seed and the questions it drew.
 
     ``verdicts_before`` counts people's verdicts on the question set when it was chosen,
     ``verdicts_at_end`` when it ended. ``sample`` has the positions of the questions drawn, in
@@ -87,6 +90,7 @@ class ChosenRule(Struct, frozen=True):
 
     @property
     def beforehand(self) -> bool:
+        """Whether the rule was chosen before people's first verdict."""
         return self.verdicts_before == 0
 
     @property
@@ -95,11 +99,17 @@ class ChosenRule(Struct, frozen=True):
         return bool(self.settings.get("stratified"))
 
 
-STATED = (
-    *("kind", "seed", "chosen_at", "verdicts_before"),
-    *("ended_at", "verdicts_at_end", "outcome", "settings"),
+RULE_FIELDS = (
+    "kind",
+    "seed",
+    "chosen_at",
+    "verdicts_before",
+    "ended_at",
+    "verdicts_at_end",
+    "outcome",
+    "settings",
 )
-"""The fields that a rule has beside the questions it drew, in the order of files."""
+"""The stored fields of a rule, in the order of files."""
 
 
 PART = "sample"

@@ -125,7 +125,7 @@ def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> d
     values = (
         (constraints.compared(session, study, runs, names), constraint_reports),
         (settled.settled_orders(session, study, runs, ordered_names, rule), settled_words),
-        (samples.of_runs(session, study, set_id, runs, rule), sample_words),
+        (samples.sample_of_runs(session, study, set_id, runs, rule), sample_words),
         (machine_help.compared(session, study, runs, rule), help_words),
         (reasons.compared(session, study, runs, names, rule), reason_words),
     )

@@ -1,8 +1,7 @@
 """The figures of runs from people on a sample of the questions and a machine judge on all of them.
 
-A value of people counts as the core counts it under the rule for merging raters; a value of the
-machine is the same figure made of the machine's verdicts alone. Neither enters the other's
-figures.
+People's value is that of every report, under the rule for merging raters; the machine's is the same
+figure from the machine's verdicts alone. Neither enters the other's figures (decision 0016).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Refused
 from relevansi.i18n import mark
-from relevansi.metrics.comparisons.differences import headline_difference as apart
+from relevansi.metrics.comparisons.differences import headline_difference
 from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.metrics.planning.assisted import HelpedFigure, MachineHelp, assisted_mean
 from relevansi.records import QueryState
@@ -39,7 +38,7 @@ HELPED_FIGURES: Mapping[str, frozenset[QueryState]] = {
     "mrr": WITH_RESULTS,
     "success_rate": WITH_RESULTS | {QueryState.EMPTY, QueryState.FAILED},
 }
-"""The figures a machine can help with, and the answers over which each is a mean."""
+"""The figures a machine can help with, and the states of the queries over which each is a mean."""
 
 
 def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Rater]:
@@ -47,8 +46,9 @@ def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Ra
     judges = [rater for rater in studies.people_and_machines(session, study) if rater.is_machine]
     scope = Query.run_id.in_([run.id for run in compared])
     by_judge = verdicts.by_rater(session, scope, [judge.id for judge in judges])
-    judged = {judge.id: len(by_judge[judge.id].by_item) for judge in judges}
-    return sorted((judge for judge in judges if judged[judge.id]), key=lambda j: -judged[j.id])
+    counts = {judge.id: len(by_judge[judge.id].by_item) for judge in judges}
+    judges = [judge for judge in judges if counts[judge.id]]
+    return sorted(judges, key=lambda judge: counts[judge.id], reverse=True)
 
 
 def find_machine(session: Session, study: Study, name: str) -> Rater:
@@ -69,7 +69,7 @@ def of_runs(
 ) -> MachineHelp:
     """Return the figures of `compared`, runs of one question set, and of every two of them.
 
-    Without a `machine` there are those of people alone. Raises ``OtherQuestions``.
+    Without a `machine` they are those of people alone. Raises ``OtherQuestions``.
     """
     if len({run.question_set_id for run in compared}) > 1:
         raise OtherQuestions
@@ -84,24 +84,28 @@ def of_runs(
             by_people.summary(query, cannot_tell=study.cannot_tell),
             by_machine.summary(query, cannot_tell=study.cannot_tell),
         )
-    sampling = samples.sampling(session, compared[0].question_set_id)
+    sampling = samples.sampling_rule(session, compared[0].question_set_id)
     sample = None if sampling is None else frozenset(sampling.sample)
-    alone = [(run.id, None) for run in compared]
-    pairs = [(first.id, second.id) for first, second in combinations(compared, 2)]
-    summaries = [entry for of_run in judged.values() for entry in of_run.items()]
+    questions, open_questions = set(), set()
+    for of_run in judged.values():
+        for position, (_, machine_summary) in of_run.items():
+            questions.add(position)
+            if _is_open(machine_summary):
+                open_questions.add(position)
+    helped = []
+    for figure in figures:
+        helped += [_helped(figure, run.id, None, judged, sample) for run in compared]
+    for figure in figures:
+        for first, second in combinations(compared, 2):
+            helped.append(_helped(figure, first.id, second.id, judged, sample))
     return MachineHelp(
         machine=machine.name if machine is not None else None,
         rule=rule.name,
         names=chosen_runs.names_of(compared),
         sampling=sampling,
-        questions=len({position for position, _ in summaries}),
-        machine_open=len({position for position, pair in summaries if _is_open(pair[1])}),
-        figures=tuple(
-            _helped(figure, first, second, judged, sample)
-            for listed in (alone, pairs)
-            for figure in figures
-            for first, second in listed
-        ),
+        questions=len(questions),
+        machine_open=len(open_questions),
+        figures=tuple(helped),
     )
 
 
@@ -111,7 +115,7 @@ def compared(session: Session, study: Study, runs: Sequence[Run], rule: Rule) ->
     ``None`` without a sample, without a machine, or where the rule is the machine itself.
     """
     is_machine = rule.rater is not None and rule.rater.is_machine
-    if is_machine or samples.sampling(session, runs[0].question_set_id) is None:
+    if is_machine or samples.sampling_rule(session, runs[0].question_set_id) is None:
         return None
     helping = machines(session, study, runs)
     return of_runs(session, study, runs, rule, helping[0]) if helping else None
@@ -126,6 +130,9 @@ class OtherQuestions(Refused):
 _Judged = dict[int, tuple[QuerySummary, QuerySummary]]
 """A run as people and as the machine judged it, by the positions of its questions."""
 
+_Values = dict[int, tuple[float | None, float | None]]
+"""A figure's values by people and by the machine, by the positions of the questions."""
+
 
 def _helped(
     figure: str,
@@ -134,49 +141,70 @@ def _helped(
     judged: Mapping[str, _Judged],
     sample: Collection[int] | None,
 ) -> HelpedFigure:
+    """Return a figure of the run `first`, or its difference from `second`.
+
+    Without a `sample` the questions that people have judged are taken for one.
+    """
     values = _values(figure, judged[first])
     if second is not None:
-        others = _values(figure, judged[second])
-        values = {
-            place: (apart(people, others[place][0]), apart(machine, others[place][1]))
-            for place, (people, machine) in values.items()
-            if place in others
-        }
+        values = _differences(values, _values(figure, judged[second]))
     if sample is None:
-        sample = {place for place, (people, _) in values.items() if people is not None}
-    sampled = [place for place in values if place in sample]
-    rated = [values[place] for place in sampled if values[place][0] is not None]
+        sample = {position for position, (people, _) in values.items() if people is not None}
+    people_sampled, machine_sampled, machine_unsampled = [], [], []
+    n_waiting = 0
+    for position, (people, machine) in values.items():
+        if position not in sample:
+            machine_unsampled.append(machine)
+            continue
+        if people is not None:
+            people_sampled.append(people)
+            machine_sampled.append(machine)
+        by_people = [judged[run][position][0] for run in (first, second) if run is not None]
+        if not all(summary.complete for summary in by_people):
+            n_waiting += 1
     mean = assisted_mean(
-        [people for people, _ in rated if people is not None],
-        [machine for _, machine in rated],
-        [machine for place, (_, machine) in values.items() if place not in sample],
-        is_difference=second is not None,
+        people_sampled, machine_sampled, machine_unsampled, is_difference=second is not None
     )
-    runs = [judged[run] for run in (first, second) if run is not None]
-    waiting = sum(not all(run[place][0].complete for run in runs) for place in sampled)
-    return HelpedFigure(figure, first, second, mean, waiting)
+    return HelpedFigure(figure, first, second, mean, n_waiting)
 
 
-def _values(figure: str, judged: _Judged) -> dict[int, tuple[float | None, float | None]]:
+def _differences(first: _Values, second: _Values) -> _Values:
+    return {
+        position: (
+            headline_difference(people, second[position][0]),
+            headline_difference(machine, second[position][1]),
+        )
+        for position, (people, machine) in first.items()
+        if position in second
+    }
+
+
+def _values(figure: str, judged: _Judged) -> _Values:
     """Return each question's value by people and by the machine, in order.
 
-    People's is ``None`` where they have none, the machine's where it has cards left. A list of
-    which the machine has no value (an empty list, or only "cannot tell") has the mean of those of
-    which it has one: the estimate stays valid, and is helped nothing there.
+    People's is ``None`` where they have none, the machine's where it has cards left. Where the
+    machine judged everything and yet has no value (an empty list, or only "cannot tell") it has the
+    mean of its other values: the estimate stays valid, and the machine has no effect there.
     """
-    listed = {
-        place: (people.figures[figure].value, machine.figures[figure].value, _is_open(machine))
-        for place, (people, machine) in sorted(judged.items())
-        if machine.state in HELPED_FIGURES[figure]
+    queries = {
+        position: summaries
+        for position, summaries in sorted(judged.items())
+        if summaries[1].state in HELPED_FIGURES[figure]
     }
-    machine_values = [machine for _, machine, _ in listed.values() if machine is not None]
-    middle = fmean(machine_values) if machine_values else 0.0
-    return {
-        place: (people, middle if machine is None and not is_open else machine)
-        for place, (people, machine, is_open) in listed.items()
+    by_machine = {
+        position: machine.figures[figure].value for position, (_, machine) in queries.items()
     }
+    defined = [value for value in by_machine.values() if value is not None]
+    mean = fmean(defined) if defined else 0.0
+    values: _Values = {}
+    for position, (people, machine) in queries.items():
+        machine_value = by_machine[position]
+        if machine_value is None and not _is_open(machine):
+            machine_value = mean
+        values[position] = people.figures[figure].value, machine_value
+    return values
 
 
 def _is_open(summary: QuerySummary) -> bool:
-    """Whether a machine, which judges cards alone, has any of the list left."""
+    """Whether a machine, which judges no empty lists, has cards of the list left."""
     return summary.state is QueryState.RESULTS and not summary.complete

@@ -1,16 +1,16 @@
-"""Which questions are asked and how many are enough: rules, the samples they draw, and plans.
+"""Planning rules of a question set, the samples of questions they draw, and rating plans.
 
-A sample of a fixed size is chosen before the first verdict; a report names the rule, its seed and
-when it was chosen. One rule at a time is in force for a question set. A plan is made of what is
-known of two rated runs, the pool and the pace.
+A sample of a fixed size is drawn before the first verdict; a report names the rule, its seed and
+when it was chosen. One rule at a time is in force for a question set. A plan uses the verdicts on
+two rated runs, the size of the pool and the raters' pace.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import combinations, product, takewhile
+from itertools import combinations, takewhile
 from math import comb
 from statistics import median
 from typing import Any
@@ -42,7 +42,7 @@ from relevansi.metrics.comparisons.differences import (
 from relevansi.metrics.intervals import NO_INTERVAL
 from relevansi.metrics.planning.power import RatingEffort, RatingPlan, RatingPlanWish, mixture, plan
 from relevansi.metrics.planning.sampling import (
-    STATED,
+    RULE_FIELDS,
     ChosenRule,
     QuestionSample,
     SampledFigure,
@@ -80,7 +80,7 @@ class UnknownPlan(Missing):
 
 
 def question_sets(session: Session, study: Study) -> list[QuestionSet]:
-    # The oldest first: their letters are in this order.
+    # The oldest first: pages call them A, B, ... in this order.
     of_study = select(QuestionSet).where(QuestionSet.study_id == study.id)
     return list(session.scalars(of_study.order_by(QuestionSet.id)))
 
@@ -97,7 +97,7 @@ def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
     return [r for r in order.in_order(session, study) if r.question_set_id == question_set_id]
 
 
-def choose(
+def choose_rule(
     session: Session,
     rater: Rater,
     question_set_id: int,
@@ -107,14 +107,14 @@ def choose(
     settings: Mapping[str, Any] | None = None,
     seed: int | None = None,
 ) -> PlanningRule:
-    """Return the rule that is in force from now on, instead of the one before.
+    """Return a new rule, which is in force from now on instead of the one before.
 
     Without a `seed` one is drawn. A machine's help can be chosen after the first verdict, and its
     reports say so. Raises ``ChosenTooLate``.
     """
-    # Two rules chosen at once would both be in force.
+    # Locked, since two rules chosen at once would both be in force.
     session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
-    before = verdicts(session, question_set_id)
+    before = count_verdicts(session, question_set_id)
     if before and kind is not RuleKind.MACHINE_HELP:
         raise ChosenTooLate(kind)
     earlier = in_force(session, question_set_id)
@@ -144,12 +144,12 @@ def in_force(session: Session, question_set_id: int) -> PlanningRule | None:
 
 
 def rules_of(session: Session, question_set_id: int) -> list[ChosenRule]:
-    """Return all rules that a question set had, the earliest first, as reports name them."""
+    """Return all rules of a question set, the ended ones too, the earliest first."""
     rules = select(PlanningRule).where(PlanningRule.question_set_id == question_set_id)
     return [chosen_rule(session, rule) for rule in session.scalars(rules.order_by(PlanningRule.id))]
 
 
-def sampling(session: Session, question_set_id: int) -> ChosenRule | None:
+def sampling_rule(session: Session, question_set_id: int) -> ChosenRule | None:
     """Return the newest rule of a question set that drew questions; ``None`` if none did."""
     latest_first = reversed(rules_of(session, question_set_id))
     return next((rule for rule in latest_first if rule.sample), None)
@@ -167,7 +167,7 @@ def chosen_rule(session: Session, rule: PlanningRule) -> ChosenRule:
     return ChosenRule(
         of=session.scalar(select(func.count()).where(in_set)) or 0,
         sample=tuple(drawn),
-        **{name: getattr(rule, name) for name in STATED},
+        **{name: getattr(rule, name) for name in RULE_FIELDS},
     )
 
 
@@ -186,8 +186,8 @@ def end_rule(
     return rule
 
 
-def verdicts(session: Session, question_set_id: int) -> int:
-    """Return how many verdicts people gave on a question set; a machine's decide nothing."""
+def count_verdicts(session: Session, question_set_id: int) -> int:
+    """Return how many verdicts people gave on a question set, a machine's not counted."""
     count = session.scalar(
         select(func.count())
         .select_from(Judgment)
@@ -205,19 +205,21 @@ def verdicts(session: Session, question_set_id: int) -> int:
 
 def _close(session: Session, rule: PlanningRule, now: datetime, outcome: RuleOutcome) -> None:
     rule.ended_at, rule.outcome = now, str(outcome)
-    rule.verdicts_at_end = verdicts(session, rule.question_set_id)
+    rule.verdicts_at_end = count_verdicts(session, rule.question_set_id)
     session.flush()
 
 
 def _log(session: Session, rule: PlanningRule, old: str | None, now: datetime) -> None:
-    study, new = session.get_one(Study, rule.study_id), None if rule.ended_at else rule.kind
+    study = session.get_one(Study, rule.study_id)
+    new = None if rule.ended_at else rule.kind
     subject = f"question set {rule.question_set_id}, rule {rule.id}, seed {rule.seed}"
     studies.log(session, study, "set rating rule", subject, old, new, now)
 
 
 SAMPLE_FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality")
-"""The figures that a sample shows."""
-FEWEST = 2
+"""The figures that are estimated from a sample."""
+
+MIN_SAMPLE = 2
 
 
 class SampleTooSmall(Refused):
@@ -226,7 +228,7 @@ class SampleTooSmall(Refused):
     status = 422
 
 
-def draw(
+def draw_sample(
     session: Session,
     owner: Rater,
     question_set: QuestionSet,
@@ -236,105 +238,121 @@ def draw(
     kind: RuleKind = RuleKind.FIXED,
     seed: int | None = None,
 ) -> PlanningRule:
-    """Put a rule in force that draws `size` questions.
+    """Return a new rule in force that draws `size` questions.
 
     Without a `seed` one is drawn. Raises ``SampleTooSmall`` and ``ChosenTooLate``.
     """
-    if not FEWEST <= size <= len(question_set.questions):
+    if not MIN_SAMPLE <= size <= len(question_set.questions):
         raise SampleTooSmall(size)
-    rule = choose(session, owner, question_set.id, kind, now, settings={"size": size}, seed=seed)
-    store(session, rule, question_set)
+    rule = choose_rule(
+        session, owner, question_set.id, kind, now, settings={"size": size}, seed=seed
+    )
+    store_sample(session, rule, question_set)
     return rule
 
 
-def finish(session: Session, study: Study, question_set: QuestionSet, now: datetime) -> None:
-    """End the rule in force: reached, where its sample is rated.
+def finish_sample(session: Session, study: Study, question_set: QuestionSet, now: datetime) -> None:
+    """End the rule in force: "reached" where its sample is rated, else "stopped".
 
-    Then the questions not drawn stay unasked; a rule that is stopped early leaves them to be
-    asked in the usual order. Raises ``NoRule``.
+    After a rule that reached its aim the questions not drawn stay unasked; after one that is
+    stopped early they are asked in the usual order. Raises ``NoRule``.
     """
-    sample = of_set(session, study, question_set)
+    sample = sample_of_set(session, study, question_set)
     is_rated = sample is not None and sample.rated == sample.drawn
     outcome = RuleOutcome.REACHED if is_rated else RuleOutcome.STOPPED
     end_rule(session, question_set.id, now, outcome)
 
 
-def store(session: Session, rule: PlanningRule, question_set: QuestionSet) -> None:
-    """Draw the sample that the seed and the size of a rule make of a question set."""
-    # By their positions: ids differ from one database to another.
+def store_sample(session: Session, rule: PlanningRule, question_set: QuestionSet) -> None:
+    """Store the questions that a rule draws from its question set, by its seed and size.
+
+    Raises ``ValueError`` where a rule of a proof pack has no size.
+    """
+    # Drawn by positions: ids differ from one database to another, and a seed draws the same.
     ids = {question.position: question.id for question in question_set.questions}
     size = rule.settings.get("size")
-    if not isinstance(size, int):  # of a proof pack it may be anything
+    if not isinstance(size, int):
         raise ValueError("size")  # noqa: TRY004 - a wrong value, as others of a pack
-    drawn = random_order([*ids], rule.seed)[:size]
-    for position, number in enumerate(drawn, start=1):
-        key = {"rule_id": rule.id, "question_id": ids[number]}
-        session.merge(SampledQuestion(**key, position=position, stratum=""))
+    for place, position in enumerate(random_order([*ids], rule.seed)[:size], start=1):
+        session.merge(
+            SampledQuestion(rule_id=rule.id, question_id=ids[position], position=place, stratum="")
+        )
     session.flush()
 
 
-def of_set(session: Session, study: Study, question_set: QuestionSet) -> QuestionSample | None:
+def sample_of_set(
+    session: Session, study: Study, question_set: QuestionSet
+) -> QuestionSample | None:
     """Return the sample of a question set with its figures; ``None`` where all is asked."""
     runs = runs_of(session, study, question_set.id)
-    return of_runs(session, study, question_set.id, runs, reports.rule_of(session, study))
+    return sample_of_runs(session, study, question_set.id, runs, reports.rule_of(session, study))
 
 
-def of_runs(
+def sample_of_runs(
     session: Session, study: Study, question_set_id: int, runs: Sequence[Run], merging: Rule
 ) -> QuestionSample | None:
-    """Return the sample of a question set with the figures of some runs, their verdicts merged.
+    """Return the sample of a question set with the figures of `runs`; ``None`` if all is asked.
 
-    One of a fixed size is rated first. One that grew shows what the questions say that are
-    rated, without an interval: it could end for what it showed. Nor has one that was stratified
-    an interval, which is that of a simple random sample. ``None`` where all is asked.
+    A sample of a fixed size has figures once all its questions are rated. One that grew (chosen
+    before 1.1.0) has those of the questions rated so far, without an interval: it could end
+    because of what it showed. Nor has one that was stratified an interval, which is that of a
+    simple random sample.
     """
     of_set = PlanningRule.question_set_id == question_set_id
-    rule = session.scalar(select(PlanningRule).where(of_set, restricts_questions()))
-    if rule is None:
+    stored = session.scalar(select(PlanningRule).where(of_set, restricts_questions()))
+    if stored is None:
         return None
-    grew = rule.kind == RuleKind.SEQUENCE
+    rule, grew = chosen_rule(session, stored), stored.kind == RuleKind.SEQUENCE
     judged = {
         run.name: {query.position: query for query in run.queries}
         for run in judged_runs(session, study, runs, merging)
     }
-    chosen = chosen_rule(session, rule)
 
     def is_rated(position: int) -> bool:
-        answers = [queries[position] for queries in judged.values() if position in queries]
-        states = [answer.summary.complete or answer.summary.state for answer in answers]
-        return all(state in {True, QueryState.UNREADABLE} for state in states)
+        summaries = [
+            queries[position].summary for queries in judged.values() if position in queries
+        ]
+        return all(each.complete or each.state is QueryState.UNREADABLE for each in summaries)
 
-    rated = sum(map(is_rated, chosen.sample))
-    places = tuple(takewhile(is_rated, chosen.sample)) if grew else chosen.sample
-    figures = []
-    is_shown = grew or rated == len(chosen.sample)
-    each = (*zip(judged), *combinations(judged, 2))
-    for figure, names in product(SAMPLE_FIGURES if is_shown else (), each):
-        compared = [judged[name] for name in names]
-        mean = sampled_mean(
-            [_value(figure, place, *compared) for place in places],
-            chosen.of,
-            highest=highest_value(figure),
-            is_difference=len(names) > 1,
-        )
-        if grew or chosen.is_stratified:
-            mean = replace(mean, interval=NO_INTERVAL)
-        if mean.values:
-            figures.append(SampledFigure(figure, names, mean))
-    return QuestionSample(rule=chosen, rated=rated, figures=tuple(figures))
+    rated = sum(map(is_rated, rule.sample))
+    if grew:
+        positions = list(takewhile(is_rated, rule.sample))
+    else:
+        positions = list(rule.sample) if rated == len(rule.sample) else []
+    has_interval = not (grew or rule.is_stratified)
+    figures: list[SampledFigure] = []
+    for figure in SAMPLE_FIGURES:
+        values = {name: _values(figure, positions, queries) for name, queries in judged.items()}
+        samples = {(name,): run_values for name, run_values in values.items()}
+        for first, second in combinations(values, 2):
+            pairs = zip(values[first], values[second], strict=True)
+            samples[first, second] = [headline_difference(*pair) for pair in pairs]
+        for names, sample in samples.items():
+            mean = sampled_mean(
+                sample, rule.of, highest=highest_value(figure), is_difference=len(names) > 1
+            )
+            if mean.values:
+                interval = mean.interval if has_interval else NO_INTERVAL
+                figures.append(SampledFigure(figure, names, replace(mean, interval=interval)))
+    return QuestionSample(rule=rule, rated=rated, figures=tuple(figures))
 
 
-def _value(figure: str, position: int, *runs: Mapping[int, ComparedQuery]) -> float | None:
-    queries = [of_run.get(position) for of_run in runs]
-    first, *second = (
-        None if query is None else value_of(query, figure, false_negatives_at_zero=False)
-        for query in queries
-    )
-    return headline_difference(first, *second) if second else first
+def _values(
+    figure: str, positions: Sequence[int], queries: Mapping[int, ComparedQuery]
+) -> list[float | None]:
+    return [
+        value_of(queries[position], figure, false_negatives_at_zero=False)
+        if position in queries
+        else None
+        for position in positions
+    ]
 
 
 PLAN_FIGURES = (
-    *("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate"),
+    "mean_precision_at_5",
+    "mean_overall_precision",
+    "mrr",
+    "success_rate",
     "mean_response_quality",
 )
 """The figures that a plan can be for."""
@@ -360,20 +378,20 @@ def rating_plan(
 
     Without a `pair` it is the one whose differences vary most of those that are rated. The level
     of the wish is divided by the number of pairs that a comparison of the pair's phase corrects
-    for. `raters` replaces the number of the study's. Before there are questions the wish's
-    deviation is all that is known. Raises ``NotAPair``.
+    for. `raters` replaces the number of the study's. Without a `question_set` the plan can only
+    use the wish's deviation. Raises ``NotAPair``.
     """
     compared = runs_of(session, study, question_set.id) if question_set else []
     names = chosen_runs.names_of(compared)
     if pair is not None and len({*pair} & {*names}) < chosen_runs.MIN_RUNS:
         raise NotAPair(pair)
-    differences_of = dict(_rated_pairs(session, study, compared, wish.figure))
-    if pair is None:
-        mixtures = {rated: mixture(sizes) for rated, sizes in differences_of.items()}
-        deviations = {rated: each.deviation if each else 0.0 for rated, each in mixtures.items()}
-        chosen = max(deviations, key=deviations.__getitem__, default=None)
-    else:
-        chosen = next((rated for rated in differences_of if {*rated} == {*pair}), None)
+    differences = _paired_differences(session, study, compared, wish.figure)
+    deviations = {}
+    for run_ids, sample in differences.items():
+        if pair is None or {*run_ids} == {*pair}:
+            mixed = mixture(sample)
+            deviations[run_ids] = mixed.deviation if mixed else 0.0
+    chosen = max(deviations, key=deviations.__getitem__, default=None)
     pairs = _pairs_compared(session, study, chosen) if chosen and not wish.deviation else 1
     demand = replace(wish.demand, level=wish.demand.level / pairs)
     return plan(
@@ -381,33 +399,36 @@ def rating_plan(
         effort(session, study, question_set, raters) if question_set else None,
         has=len(question_set.questions) if question_set else 0,
         pair=(names[chosen[0]], names[chosen[1]]) if chosen else None,
-        differences=differences_of[chosen] if chosen else (),
+        differences=differences[chosen] if chosen else (),
     )
 
 
 def _pairs_compared(session: Session, study: Study, pair: tuple[str, str]) -> int:
-    """Return how many pairs of runs the comparison of a phase has in which two runs both are."""
+    """Return how many pairs of runs the comparison has, of the phase that compares these two."""
     phases = chosen_runs.phases_of(session, study)
     compared = [chosen_runs.of_phase(session, study, phase) for phase in phases]
-    together = [comb(len(runs), 2) for runs in compared if {*pair} <= {*runs}]
-    return max(together, default=1)
+    counts = [comb(len(runs), 2) for runs in compared if {*pair} <= {*runs}]
+    return max(counts, default=1)
 
 
-def _rated_pairs(
+def _paired_differences(
     session: Session, study: Study, compared: Sequence[Run], figure: str
-) -> Iterator[tuple[tuple[str, str], tuple[float, ...]]]:
+) -> dict[tuple[str, str], tuple[float, ...]]:
+    """Return each question's difference in `figure` of every two runs, by their ids."""
     if len(compared) < chosen_runs.MIN_RUNS:
-        return
+        return {}
     judged = judged_runs(session, study, compared, reports.rule_of(session, study))
-    for first_run, second_run in combinations(judged, 2):
-        values = paired_values(figure, first_run, second_run).values()
-        yield (first_run.run, second_run.run), tuple(first - second for first, second in values)
+    differences = {}
+    for first, second in combinations(judged, 2):
+        pairs = paired_values(figure, first, second).values()
+        differences[first.run, second.run] = tuple(x - y for x, y in pairs)
+    return differences
 
 
 def effort(
     session: Session, study: Study, question_set: QuestionSet, raters: int | None = None
 ) -> RatingEffort:
-    """Return what judging one question of the set takes: items, answers, raters and pace."""
+    """Return the judging that one question of the set needs: items, answers, raters and pace."""
     in_set = Question.question_set_id == question_set.id
     n_items = session.scalar(
         select(func.count())

@@ -1,7 +1,7 @@
-"""Which orders of runs no judgment can change any more, and what could still change the others.
+"""Settled orders of runs, which no judgment can change any more, from the database (decision 0030).
 
-A verdict of several raters counts as given once the raters who still have to judge the item cannot
-change it any more; until then the item is open.
+With several raters an item is open until those who still have to judge it cannot change its merged
+verdict any more.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
     from relevansi.metrics.planning.settled import Codes
 
-NOTHING = -1
-"""In the place of a verdict: the rater gave none."""
+NO_VERDICT = -1
 _STATES: Mapping[Relevance | None, int] = {
     Relevance.NOT_RELEVANT: NOT_RELEVANT,
     Relevance.RELEVANT: RELEVANT,
@@ -67,9 +66,10 @@ def settled_orders(
     pooled = _pooled(session, [run.id for run in runs], unasked(session, study.id))
     by_rater = _verdict_codes(session, study, pooled)
     if rule.rater is not None:
-        codes = by_rater.get(rule.rater.id, np.full(pooled.pristine.size, NOTHING, dtype=np.int8))
+        no_verdicts = np.full(pooled.initial.size, NO_VERDICT, dtype=np.int8)
+        codes = by_rater.get(rule.rater.id, no_verdicts)
         state_of = np.array([*states(study).values()], dtype=np.int8)
-        item_states = np.where(codes == NOTHING, pooled.pristine, state_of[codes])
+        item_states = np.where(codes == NO_VERDICT, pooled.initial, state_of[codes])
     else:
         is_adjudicated = rule.name == ADJUDICATED
         item_states = _merged(session, study, pooled, by_rater, is_adjudicated=is_adjudicated)
@@ -86,8 +86,8 @@ def settled_orders(
 class _Pooled(Struct, frozen=True, eq=False):
     """The lists of some runs of one question set, with the ids and positions of its questions.
 
-    ``places`` has the place of a judged item in the flat array of questions x items by its id, -1
-    for others. ``pristine`` is the state of everything before the first verdict, flat.
+    ``places`` has by the id of a judged item its place in the flat array of questions x items, -1
+    for ids of other items. ``initial`` are the states before the first verdict, flat.
     """
 
     runs: tuple[str, ...]
@@ -102,16 +102,20 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     connection = tables(session)
-    every = connection.execute(
+    rows = connection.execute(
         select(
-            *(Query.id, Query.run_id, Query.state, Query.emptiness_id),
-            *(Question.id.label("question_id"), Question.position),
+            Query.id,
+            Query.run_id,
+            Query.state,
+            Query.emptiness_id,
+            Question.id.label("question_id"),
+            Question.position,
         )
         .join(Question, Question.id == Query.question_id)
         .where(Query.run_id.in_(run_ids))
         .order_by(Question.position, Question.id)
     ).all()
-    answers = [row for row in every if row.question_id not in left_out]
+    answers = [row for row in rows if row.question_id not in left_out]
     results = connection.execute(
         select(Result.query_key, Result.rank, func.coalesce(Result.judged_item_id, verdicts.HOLE))
         .join(Query, Query.id == Result.query_key)
@@ -130,20 +134,22 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
     pairs, firsts, at_pair = np.unique(
         np.stack([questions, item_ids]), axis=1, return_index=True, return_inverse=True
     )
-    # The items of each question get columns in the order in which they were listed.
+    item_questions, pooled_ids = pairs
+    # The items of each question get columns in the order in which they were listed: their number
+    # among all, less that of the question's first (the pairs are sorted by question).
     columns = np.empty_like(firsts)
-    columns[np.lexsort((firsts, pairs[0]))] = np.arange(firsts.size) - np.searchsorted(
-        *pairs[[0, 0]]
-    )
+    first_of_question = np.searchsorted(item_questions, item_questions)
+    columns[np.lexsort((firsts, item_questions))] = np.arange(firsts.size) - first_of_question
     width = int(columns.max(initial=-1)) + 1
     shape = len(positions), len(run_ids), width
-    top, below = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
+    top, every_rank = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
     reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
-    at = np.stack([questions, of_run, columns[at_pair]])
-    succeeds[tuple(at)] = True
-    listed, ranks = tuple(at[:, ranks > 0]), ranks[ranks > 0]
+    cells_of_items = np.stack([questions, of_run, columns[at_pair]])
+    succeeds[tuple(cells_of_items)] = True
+    listed, ranks = tuple(cells_of_items[:, ranks > 0]), ranks[ranks > 0]
+    # `at` counts an item once for each rank that it has; an index on its own would count it once.
     np.add.at(top, listed, ranks <= CUTOFF)
-    np.add.at(below, listed, 1)
+    np.add.at(every_rank, listed, 1)
     np.maximum.at(reciprocal, listed, 1 / ranks)
     has_results = np.zeros(shape[:2], dtype=bool)
     has_success = np.zeros(shape[:2], dtype=bool)
@@ -151,18 +157,19 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
         has_results[cells[row.id]] = row.state == QueryState.RESULTS
         has_success[cells[row.id]] = row.state != QueryState.UNREADABLE
     places = np.full(1 + int(item_ids.max(initial=0)), -1)
-    own_places, is_hole = pairs[0] * width + columns, pairs[1] == verdicts.HOLE
-    places[pairs[1][~is_hole]] = own_places[~is_hole]
-    pristine = np.full(len(positions) * width, ABSENT, dtype=np.int8)
-    pristine[own_places] = OPEN
-    pristine[own_places[is_hole]] = NOT_RELEVANT
+    flat_places, is_hole = item_questions * width + columns, pooled_ids == verdicts.HOLE
+    places[pooled_ids[~is_hole]] = flat_places[~is_hole]
+    initial = np.full(len(positions) * width, ABSENT, dtype=np.int8)
+    initial[flat_places] = OPEN
+    # A result that could not be read is decided without gain (decision 0044).
+    initial[flat_places[is_hole]] = NOT_RELEVANT
     return _Pooled(
         runs=tuple(run_ids),
         questions=tuple(question for question, _ in positions),
         positions=tuple(position for _, position in positions),
-        lists=PooledLists(top, below, reciprocal, succeeds, has_results, has_success),
+        lists=PooledLists(top, every_rank, reciprocal, succeeds, has_results, has_success),
         places=places,
-        pristine=pristine,
+        initial=initial,
     )
 
 
@@ -179,27 +186,27 @@ def _merged(
     people = {rater.id for rater in studies.raters(session, study)} & by_rater.keys()
     state_of = states(study)
     codes = np.array([*state_of.values()], dtype=np.int8)
-    no_votes = np.zeros(pooled.pristine.size, np.int16)
-    votes = np.stack(
-        [
-            np.sum([by_rater[rater] == number for rater in people] or [no_votes], axis=0)
-            for number in range(len(codes))
-        ]
-    )
+    # How many raters gave each verdict on each item: verdicts x items.
+    votes = np.zeros((len(codes), pooled.initial.size), np.int16)
+    for rater in people:
+        for number in range(len(codes)):
+            votes[number] += by_rater[rater] == number
     unsure, decided = votes[codes == CANNOT_TELL].sum(axis=0), votes[codes != CANNOT_TELL]
     awaited = _awaited(session, study, pooled, people)
     to_come = np.repeat(awaited, pooled.lists.top.shape[-1]) - unsure - decided.sum(axis=0)
     to_come = np.maximum(to_come, 0)
-    item_states = pooled.pristine.copy()
+    item_states = pooled.initial.copy()
     item_states[(unsure > 0) & (decided.sum(axis=0) + to_come == 0)] = CANNOT_TELL
-    if verdicts.merging_of(study) is verdicts.lower_median:  # of two middle grades the lower
-        yes, no = (votes[codes == code].sum(axis=0) for code in (RELEVANT, NOT_RELEVANT))
+    if verdicts.merging_of(study) is verdicts.lower_median:
+        # The median is relevant where most votes are: grades need no votes of their own.
+        yes, no = votes[codes == RELEVANT].sum(axis=0), votes[codes == NOT_RELEVANT].sum(axis=0)
         item_states[yes - no > to_come] = RELEVANT
         item_states[no - yes > to_come] = NOT_RELEVANT
         is_card = pooled.lists.every_rank.any(axis=1).ravel()
         # A tie goes to the lower grade, so votes that can only tie settle a card.
         item_states[is_card & (yes + no > 0) & (no - yes == to_come)] = NOT_RELEVANT
-    else:  # each grade has votes of its own
+    else:
+        # By majority each verdict competes by itself: the leading one must be out of reach.
         second, first = np.sort(decided, axis=0)[-2:]
         leads = codes[codes != CANNOT_TELL][decided.argmax(axis=0)]
         item_states = np.where(first - second > to_come, leads, item_states)
@@ -212,12 +219,13 @@ def _merged(
 
 
 def _verdict_codes(session: Session, study: Study, pooled: _Pooled) -> dict[int, Codes]:
-    """Return the verdicts of each rater who gave any, as places in ``states``, else ``NOTHING``.
+    """Return each rater's verdicts as places in ``states``, or ``NO_VERDICT``, by flat place.
 
-    They come in one row for each rater and kind of verdict.
+    Only raters with a verdict on one of the items are in it.
     """
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
+    # One row for each rater and verdict: a row for each judgment takes many times as long to read.
     item_ids = func.aggregate_strings(cast(Judgment.judged_item_id, String), " ")
     rows = tables(session).execute(
         select(Judgment.rater_id, Judgment.verdict, item_ids)
@@ -232,15 +240,15 @@ def _verdict_codes(session: Session, study: Study, pooled: _Pooled) -> dict[int,
         places = pooled.places[judged[judged < pooled.places.size]]
         places = places[places >= 0]
         if places.size:
-            nothing = np.full(pooled.pristine.size, NOTHING, dtype=np.int8)
-            by_rater.setdefault(rater_id, nothing)[places] = numbers[verdict]
+            no_verdicts = np.full(pooled.initial.size, NO_VERDICT, dtype=np.int8)
+            by_rater.setdefault(rater_id, no_verdicts)[places] = numbers[verdict]
     return by_rater
 
 
 def _awaited(
     session: Session, study: Study, pooled: _Pooled, judging: set[int]
 ) -> NDArray[np.int64]:
-    """Return how many raters each question is to have, of those who judged any of the set."""
+    """Return how many raters are to judge each question, of those who judged any of the set."""
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     present = {rater.id for rater in studies.present(session, study)}

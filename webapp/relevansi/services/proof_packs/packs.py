@@ -420,7 +420,7 @@ def draw_again(session: Session) -> None:
     """Give each rule the sample of its seed, for no pack holds one; raises ``ValueError``."""
     for row in session.scalars(select(PlanningRule).order_by(PlanningRule.id)).all():
         if row.kind in SAMPLING and not row.settings.get("stratified"):
-            samples.store(session, row, session.get_one(QuestionSet, row.question_set_id))
+            samples.store_sample(session, row, session.get_one(QuestionSet, row.question_set_id))
 
 
 def _planned(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
@@ -430,7 +430,9 @@ def _planned(session: Session, study: Study, runs: Sequence[Run], rule: Rule) ->
         orders = settled.settled_orders(session, study, runs, ids, rule)
         settled_orders = settled_words.part_json(orders)
     sample = None
-    if question_sample := samples.of_runs(session, study, runs[0].question_set_id, runs, rule):
+    if question_sample := samples.sample_of_runs(
+        session, study, runs[0].question_set_id, runs, rule
+    ):
         by_name = {name: run for run, name in chosen_runs.names_of(runs).items()}
         sample = sample_words.part_json(question_sample)
         for figure in sample["figures"]:
@@ -442,5 +444,5 @@ def _planned(session: Session, study: Study, runs: Sequence[Run], rule: Rule) ->
 
 
 def _helping(session: Session, study: Study, runs: Sequence[Run]) -> Iterator[Rater]:
-    if samples.sampling(session, runs[0].question_set_id) is not None:
+    if samples.sampling_rule(session, runs[0].question_set_id) is not None:
         yield from machine_help.machines(session, study, runs)

@@ -72,7 +72,9 @@ def draw(set_id: int) -> Response:
     form = forms.checked(SampleForm)
     with access.writing() as (session, owner):
         chosen = samples.question_set(session, owner.study, set_id)
-        samples.draw(session, owner, chosen, form.size.data, access.now(), kind=form.kind.data)
+        samples.draw_sample(
+            session, owner, chosen, form.size.data, access.now(), kind=form.kind.data
+        )
     return back(set_id)
 
 
@@ -81,7 +83,7 @@ def end(set_id: int) -> Response:
     """End the rule in force: reached, the rest stays unasked; stopped early, all is asked again."""
     with access.writing() as (session, owner):
         chosen = samples.question_set(session, owner.study, set_id)
-        samples.finish(session, owner.study, chosen, access.now())
+        samples.finish_sample(session, owner.study, chosen, access.now())
     return back(set_id)
 
 
@@ -160,7 +162,7 @@ def _settled(session: Session, study: Study, runs: Sequence[Run]) -> ShownPart |
     names = chosen_runs.names_of(runs)
     rule = reports.rule_of(session, study)
     orders = settled.settled_orders(session, study, runs, names, rule)
-    values = {"section": settled_words.section(orders), "next_ones": orders.next_ones}
+    values = {"section": settled_words.section(orders), "next_questions": orders.next_questions}
     return ShownPart("planning/_settled.html", values)
 
 
@@ -174,8 +176,8 @@ def settled_part(session: Session, study: Study) -> ShownPart | None:
 
 
 def _sample(session: Session, study: Study, question_set: QuestionSet) -> dict[str, Any]:
-    sample = samples.of_set(session, study, question_set)
-    is_rated = bool(samples.verdicts(session, question_set.id))
+    sample = samples.sample_of_set(session, study, question_set)
+    is_rated = bool(samples.count_verdicts(session, question_set.id))
     of = len(question_set.questions)
     if sample is None:
         return {"section": None, "rated_before": is_rated, "size": min(30, max(2, of // 2))}
