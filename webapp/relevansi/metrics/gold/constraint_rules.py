@@ -35,7 +35,7 @@ LISTING_TYPES = {"dijual": "sale", "jual": "sale", "disewa": "rent", "sewa": "re
 """Words for how a property is offered by the name that equals them."""
 
 
-NOT_SAID = mark("the card does not say")
+NOT_STATED = mark("the card does not say")
 
 
 class Outcome(StrEnum):
@@ -52,7 +52,7 @@ Point = tuple[float, float]
 
 
 class Place(Struct, frozen=True):
-    """Where a property should be: words in its address, or within a radius of a point."""
+    """Where a property should be: words in its address, or at most a distance from a point."""
 
     keywords: tuple[str, ...] = ()
     point: Point | None = None
@@ -68,7 +68,7 @@ class AskedPlace(Struct, frozen=True):
 
 
 class Range(Struct, frozen=True):
-    """Numbers that are asked for, ends included; every bound that is stated must hold.
+    """The numbers that pass, ends included; every bound that is set must hold.
 
     The tolerance widens both ends and the target: ``min`` x (1 - tolerance),
     ``max`` x (1 + tolerance), ``target`` x (1 - tolerance) to x (1 + tolerance).
@@ -131,9 +131,10 @@ class CardFacts(Struct, frozen=True):
 class Check(Struct, frozen=True):
     """One constraint on one card: the outcome that counts, and all that led to it.
 
-    ``automatic`` is the outcome before a person's, ``by_hand``. ``value`` is what the card shows,
-    ``keyword`` the one that was found in it; ``distance_km`` is set wherever both have
-    coordinates. ``why`` explains what value and rule do not show already, as a message id.
+    ``by_hand`` is the outcome that a person set instead of the ``automatic`` one. ``value`` is what
+    the card shows, ``keyword`` the one of the rule that occurs in it; ``distance_km`` is set where
+    rule and card both have coordinates. ``why`` explains what value and rule do not show already,
+    as a message id.
     """
 
     constraint: str
@@ -157,10 +158,10 @@ def check_card(
 ) -> tuple[Check, ...]:
     """Return every constraint checked on `card`, in the order of ``CONSTRAINTS``.
 
-    `overrides` are a person's outcomes by constraint; they also settle what was not asked.
+    `overrides` are a person's outcomes by constraint, of constraints without a rule too.
 
-    >>> asked = Constraints(property_type="rumah", bedrooms=Range(min=Fraction(3)))
-    >>> [str(check.outcome) for check in check_card(asked, CardFacts(property_type="House"))]
+    >>> rules = Constraints(property_type="rumah", bedrooms=Range(min=Fraction(3)))
+    >>> [str(check.outcome) for check in check_card(rules, CardFacts(property_type="House"))]
     ['pass', 'na', 'na', 'na', 'missing', 'na']
     """
     return tuple(
@@ -182,37 +183,38 @@ def _check(name: str, rule: Rule | None, card: CardFacts, by_hand: Outcome | Non
 
 def _word(name: str, rule: str, text: str) -> Check:
     if not text.strip():
-        return Check(name, Outcome.MISSING, NOT_SAID)
-    same = PROPERTY_TYPES if name == "property_type" else LISTING_TYPES
-    asked_word, card_word = (word.strip().lower() for word in (rule, text))
-    if same.get(asked_word, asked_word) == same.get(card_word, card_word):
+        return Check(name, Outcome.MISSING, NOT_STATED)
+    synonyms = PROPERTY_TYPES if name == "property_type" else LISTING_TYPES
+    rule_word, card_word = rule.strip().lower(), text.strip().lower()
+    if synonyms.get(rule_word, rule_word) == synonyms.get(card_word, card_word):
         return Check(name, Outcome.PASS, value=text)
     return Check(name, Outcome.FAIL, mark("something else"), text)
 
 
 def _location(rule: Place, card: CardFacts) -> Check:
-    """Return a keyword in location, name or address passes; else the distance decides.
+    """Return the check of the place: a keyword in the card passes, else the distance decides.
 
-    A card that says nothing of where it is (no location, address or coordinates, and no
-    keyword in its name) is missing it; with words or coordinates that do not fit it fails.
+    Keywords count in location, name and address. The location is MISSING on a card without
+    location, address and coordinates whose name has no keyword either; with words or coordinates
+    that do not fit it fails.
     """
     text = f"{card.location} {card.name} {card.address}".lower()
-    text_of_place = card.location or card.address or None
-    away = haversine_km(*rule.point, *card.point) if rule.point and card.point else None
+    location = card.location or card.address or None
+    distance = haversine_km(*rule.point, *card.point) if rule.point and card.point else None
     for keyword in rule.keywords:
         if keyword.strip() and keyword.lower() in text:
-            return Check("location", Outcome.PASS, "", text_of_place or card.name, keyword, away)
-    if away is not None:
-        outcome = Outcome.PASS if away <= rule.radius_km else Outcome.FAIL
-        return Check("location", outcome, value=text_of_place, distance_km=away)
-    if text_of_place is None and card.point is None:
-        return Check("location", Outcome.MISSING, NOT_SAID)
-    return Check("location", Outcome.FAIL, mark("none of these words"), text_of_place)
+            return Check("location", Outcome.PASS, "", location or card.name, keyword, distance)
+    if distance is not None:
+        outcome = Outcome.PASS if distance <= rule.radius_km else Outcome.FAIL
+        return Check("location", outcome, value=location, distance_km=distance)
+    if location is None and card.point is None:
+        return Check("location", Outcome.MISSING, NOT_STATED)
+    return Check("location", Outcome.FAIL, mark("none of these words"), location)
 
 
 def _number(name: str, rule: Range, value: Fraction | None) -> Check:
     if value is None:
-        return Check(name, Outcome.MISSING, NOT_SAID)
+        return Check(name, Outcome.MISSING, NOT_STATED)
     if rule.lowest is not None and value < rule.lowest:
         return Check(name, Outcome.FAIL, mark("too low"), value)
     if rule.highest is not None and value > rule.highest:

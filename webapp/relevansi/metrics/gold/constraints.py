@@ -1,7 +1,7 @@
-"""V2: how far the cards of a run meet what each question asks, and the confusion matrix.
+"""V2: how far the cards of a run meet the constraints of each question, and the confusion matrix.
 
-All shares are exact fractions, so that 3 of 5 meets a threshold of 0.6. ``None`` is
-undefined: no card, no question, nothing to divide by.
+All shares are exact fractions, so that 3 of 5 meets a threshold of 0.6. ``None`` is undefined: the
+denominator is 0.
 
 The constraint pass rate (CPR) of a card is PASS over all constraints that are asked, those
 that the card does not show (MISSING) included: that is what the recorded evaluation did.
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Self
+from typing import Self
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -40,13 +40,17 @@ from relevansi.records import CONSTRAINTS
 DEFAULT_THRESHOLD = Fraction(3, 5)
 
 CARD = "card"
-"""The subject of a decision on a whole card; every other one is a constraint."""
+"""The subject of a decision on a whole card; every other subject is a constraint."""
+
 Decided = tuple[int, int, str, str | None, str]
-"""A decision: number of the question, card from 0, subject, outcome (none waits), reason."""
+"""A decision: number of the question, card from 0, subject, outcome, reason.
+
+Without an outcome it is only a comment.
+"""
 
 
 class MissingRule(StrEnum):
-    """How a constraint counts that is asked for but not on the card."""
+    """How a constraint counts that the question has but the card does not show."""
 
     COUNTED = "counted"
     LEFT_OUT = "left-out"
@@ -69,7 +73,7 @@ class ConstraintConfusion(StrEnum):
 
 
 class GoldQuestion(Struct, frozen=True):
-    """One question with what it asks of the cards; `manual` ones are judged by a person."""
+    """One question with its constraints; the cards of a ``manual`` one are judged by a person."""
 
     query_id: int
     text: str
@@ -82,8 +86,8 @@ class GoldQuestion(Struct, frozen=True):
 class Decisions(Struct, frozen=True):
     """The decisions of people, by (number of the question, index of the card from 0).
 
-    ``overrides`` replace outcomes of single constraints before anything is computed;
-    ``cards`` say whether a whole card passes, which settles its CPR as 1 or 0.
+    ``overrides`` replace outcomes of single constraints before anything is computed. ``cards`` say
+    whether a whole card passes: its CPR is then 1 or 0.
     """
 
     overrides: dict[tuple[int, int], dict[str, Outcome]] = field(default_factory=dict)
@@ -108,7 +112,7 @@ NO_DECISIONS = Decisions()
 
 
 class ConstraintFigure(Struct, frozen=True):
-    """A figure, and how many cards or questions it counts on."""
+    """A figure over `n` cards or questions."""
 
     value: Fraction | None
     n: int
@@ -148,7 +152,7 @@ class QueryEvaluation(Struct, frozen=True):
 
 
 class ConfusionMatrix(Struct, frozen=True):
-    """Questions by expected and met, and the figures of the counts."""
+    """The confusion matrix of questions: what they should bring by what they brought."""
 
     tp: int = 0
     fp: int = 0
@@ -219,12 +223,18 @@ def evaluate(
 ) -> ConstraintReport:
     """Return the evaluation of `results` (cards by number of the question) against `gold`.
 
-    A gold question that has no entry in `results` is empty; an entry without a gold
-    question is not looked at.
+    A gold question without an entry in `results` counts as an empty answer; an entry without a
+    gold question is ignored.
     """
-    how: dict[str, Any] = {"threshold": threshold, "decisions": decisions, "missing": missing}
     queries = tuple(
-        evaluate_query(question, results.get(question.query_id, ()), **how) for question in gold
+        evaluate_query(
+            question,
+            results.get(question.query_id, ()),
+            threshold=threshold,
+            decisions=decisions,
+            missing=missing,
+        )
+        for question in gold
     )
     by_category: dict[str, list[QueryEvaluation]] = {}
     for query in queries:
@@ -241,7 +251,7 @@ def evaluate_query(
     decisions: Decisions = NO_DECISIONS,
     missing: MissingRule = MissingRule.COUNTED,
 ) -> QueryEvaluation:
-    """One question with its cards: mean CPR over the cards, success and confusion.
+    """Return one question with its cards: mean CPR over the cards, success and confusion.
 
     Positive means results with a mean CPR of at least `threshold`. Success is positive
     where data is expected and no results where none is, and never while a card is pending.
@@ -307,16 +317,16 @@ def mean(values: Iterable[Fraction | None]) -> Fraction | None:
 
 
 def share(part: int, total: int) -> Fraction | None:
-    """`part` / `total`, ``None`` when there is nothing to divide by."""
+    """Return `part` / `total`, ``None`` where `total` is 0."""
     return Fraction(part, total) if total else None
 
 
 def _card(
     question: GoldQuestion, index: int, card: CardFacts, decisions: Decisions, missing: MissingRule
 ) -> CardEvaluation:
-    """One card: its CPR is PASS / all that is asked, 1 where nothing is.
+    """Return one card, its CPR as PASS / constraints of the question, 1 where there are none.
 
-    It is ``None`` where MISSING is left out and everything that is asked is missing.
+    The CPR is ``None`` where MISSING is left out and all constraints are missing on the card.
     """
     place = (question.query_id, index)
     checks = check_card(question.constraints, card, decisions.overrides.get(place, {}))
@@ -333,9 +343,10 @@ def _card(
 
 
 def _passes(outcomes: Iterable[Outcome], missing: MissingRule) -> ConstraintFigure:
-    """PASS / the outcomes that count."""
-    skipped = {Outcome.NA} | ({Outcome.MISSING} if missing is MissingRule.LEFT_OUT else set())
-    counting = [outcome for outcome in outcomes if outcome not in skipped]
+    """Return PASS / the outcomes that count, which are all but NA, and MISSING if left out."""
+    counting = [outcome for outcome in outcomes if outcome is not Outcome.NA]
+    if missing is MissingRule.LEFT_OUT:
+        counting = [outcome for outcome in counting if outcome is not Outcome.MISSING]
     return ConstraintFigure(share(counting.count(Outcome.PASS), len(counting)), len(counting))
 
 
@@ -352,10 +363,10 @@ PAIRED_CONSTRAINTS = {
 
 
 class CheckedContender(Struct, frozen=True):
-    """One run in a comparison under V2; ``not_run`` are gold questions it was not asked.
+    """One run in a comparison under V2; ``not_run`` are gold questions it does not have.
 
-    ``decided`` counts the decisions by hand in force. ``from_text`` says that no file lists
-    the run's properties, so that its cards are checked by what the answers' text says.
+    ``decided`` counts the decisions by hand in force. ``from_text`` says that no file lists the
+    run's properties, so that its cards are those in the text of its answers.
     """
 
     run: str
@@ -385,7 +396,7 @@ def compare_constraints(
 ) -> ConstraintComparison:
     """Return the comparison of `contenders`, which were checked against the same gold questions."""
     pairs = [
-        _pairs(figure, at_zero, first, second)
+        _paired_values(figure, at_zero, first, second)
         for figure, at_zero in PAIRED_CONSTRAINTS
         for first, second in combinations(contenders, 2)
     ]
@@ -400,25 +411,34 @@ def compare_constraints(
     )
 
 
-def _pairs(
+def _paired_values(
     figure: str, at_zero: bool, first: CheckedContender, second: CheckedContender
 ) -> PairedValues:
-    ours, theirs = (_values(run, figure, at_zero=at_zero) for run in (first, second))
-    headlines = [headline_figures(run.report)[figure].value for run in (first, second)]
-    values = [None if value is None else float(value) for value in headlines]
+    first_values = _values(first, figure, at_zero=at_zero)
+    second_values = _values(second, figure, at_zero=at_zero)
+    shared = [number for number in first_values if number in second_values]
+    headline = None
+    if not at_zero:
+        headline = headline_difference(_headline(first, figure), _headline(second, figure))
     return PairedValues(
         figure=figure,
         first=first.run,
         second=second.run,
-        values=tuple((ours[number], theirs[number]) for number in ours if number in theirs),
-        headline=None if at_zero else headline_difference(*values),
+        values=tuple((first_values[number], second_values[number]) for number in shared),
+        headline=headline,
         false_negatives_at_zero=at_zero,
         binary=figure == "query_success_rate",
         measure=PAIRED_CONSTRAINTS[figure, at_zero],
     )
 
 
+def _headline(contender: CheckedContender, figure: str) -> float | None:
+    value = headline_figures(contender.report)[figure].value
+    return None if value is None else float(value)
+
+
 def _values(contender: CheckedContender, figure: str, *, at_zero: bool) -> dict[int, float]:
+    """Return the value of each question that the run has, by its number."""
     by_query: dict[int, float] = {}
     for query in contender.report.queries:
         value: Fraction | int | None = query.mean_cpr

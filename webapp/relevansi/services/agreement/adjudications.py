@@ -35,7 +35,7 @@ from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Votes, in_study
 from relevansi.services.study import studies
 
-MOST_REASON = 2_000
+MAX_REASON = 2_000
 NAMES_SHOWN = "show rater names"
 
 
@@ -240,7 +240,7 @@ def adjudicate(
     if rater.study.reason_required and not reason.strip():
         raise ReasonMissing
     settled = before or Adjudication(judged_item_id=item_id)
-    settled.verdict, settled.reason = verdict, reason.strip()[:MOST_REASON]
+    settled.verdict, settled.reason = verdict, reason.strip()[:MAX_REASON]
     settled.rater_id, settled.at = rater.id, now
     session.add(settled)
     subject, new = _log_subject(session, item), _settlement_text(session, settled)

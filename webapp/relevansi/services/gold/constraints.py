@@ -1,8 +1,8 @@
 """A stored run checked against the gold questions in force, with people's decisions by hand.
 
-The results are not stored: every request evaluates anew, so that figures and matrix move with each
-decision. The cards are the properties that the run's V2 file lists, counted from 0; a run
-without one is checked by the text of its answers.
+No result is stored: every request evaluates anew, so that figures and matrix follow each decision.
+The cards are the properties that the run's V2 file lists, counted from 0; those of a run without
+such a file are the results in the text of its answers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from relevansi.records import Problem, QueryState, Relevance
 from relevansi.services.agreement.agreement import JudgedRun
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.gold import decisions, gold
-from relevansi.services.gold.decisions import MOST_REASON, Decision, Place, Step
+from relevansi.services.gold.decisions import MAX_REASON, Decision, Place, Step
 from relevansi.services.gold.gold import Gold
 from relevansi.services.judging.events import UnknownQuery
 from relevansi.services.runs import reports, runs
@@ -67,7 +67,7 @@ class UnknownListedCard(Missing):
 
 
 class CheckedCard(Struct, frozen=True):
-    """One card with its checks, the result that shows it, and all decisions, the oldest first."""
+    """One card with its checks, the result that shows it, and all decisions on it by time."""
 
     evaluation: CardEvaluation
     result: Result | None
@@ -81,14 +81,14 @@ class CheckedCard(Struct, frozen=True):
     def in_force(self) -> Mapping[str, Step]:
         """The decision in force on each subject, made on any run's card."""
         last = {step.subject: step for step in self.steps}
-        return {place[2]: step for place, step in decisions.latest(last.values()).items()}
+        return {step.subject: step for step in decisions.latest(last.values()).values()}
 
     @property
     def relevant_checks(self) -> tuple[Check, ...]:
-        """The checks on what the question asks, or somebody decided."""
-        decided = self.in_force
+        """The checks of constraints that the question has, or on which somebody decided."""
+        in_force = self.in_force
         checks = self.evaluation.checks
-        return tuple(c for c in checks if c.rule is not None or c.constraint in decided)
+        return tuple(c for c in checks if c.rule is not None or c.constraint in in_force)
 
 
 class CheckedRun(Struct, frozen=True):
@@ -119,40 +119,44 @@ class CheckedQuery(Struct, frozen=True):
 
 def facts_of_cards(queries: Mapping[int, Query]) -> dict[int, tuple[CardFacts, ...]]:
     """Return the facts of every card of a run that constraints check, by question number."""
-    listed = _are_listed(queries.values())
-    return {number: _facts(query, listed=listed) for number, query in queries.items()}
+    has_listed = _have_listed(queries.values())
+    return {number: _facts(query, has_listed=has_listed) for number, query in queries.items()}
 
 
 def facts_of_one(session: Session, query: Query) -> tuple[CardFacts, ...]:
-    """Return the facts of the cards of one answer, without reading the rest of its run."""
+    """Return the facts of the cards of one answer, without reading the other answers of its run."""
     is_list = Query.extra["properties"].as_string().startswith("[")  # as JSON writes it
-    listed = exists().where(Query.run_id == query.run_id, is_list).select()
-    return _facts(query, listed=_are_listed([query]) or bool(session.scalar(listed)))
+    in_run = exists().where(Query.run_id == query.run_id, is_list).select()
+    has_listed = _have_listed([query]) or bool(session.scalar(in_run))
+    return _facts(query, has_listed=has_listed)
 
 
-def _are_listed(queries: Iterable[Query]) -> bool:
+def _have_listed(queries: Iterable[Query]) -> bool:
+    """Whether a V2 file listed properties for any of the queries."""
     return any(isinstance(query.extra.get("properties"), list) for query in queries)
 
 
-def _facts(query: Query, *, listed: bool) -> tuple[CardFacts, ...]:
-    """Return the facts of listed properties, or in the text of cards; a price of 0 was none."""
-    if listed:
+def _facts(query: Query, *, has_listed: bool) -> tuple[CardFacts, ...]:
+    """Return the facts of listed properties if the run has any, else of the results in text."""
+    if has_listed:
         return listed_properties.facts_of(query.extra.get("properties") or ())
     if query.state == QueryState.UNREADABLE:
         return ()
     facts = []
-    for card in (Card(**result.card) for result in query.results):
-        numbers = (card.price, card.bedrooms, card.floors)
-        price, bedrooms, floors = (Fraction(number) if number else None for number in numbers)
-        card_facts = CardFacts(
-            *(card.title, card.location or ""),
-            listing_type=card.listing_type or card.price_note,
-            price=price,
-            bedrooms=bedrooms,
-            floors=floors,
-            slug=card.slug,
+    for result in query.results:
+        card = Card(**result.card)
+        facts.append(
+            CardFacts(
+                name=card.title,
+                location=card.location or "",
+                listing_type=card.listing_type or card.price_note,
+                # 0 in a text is an unknown number, as runs wrote it.
+                price=Fraction(card.price) if card.price else None,
+                bedrooms=Fraction(card.bedrooms) if card.bedrooms else None,
+                floors=Fraction(card.floors) if card.floors else None,
+                slug=card.slug,
+            )
         )
-        facts.append(card_facts)
     return tuple(facts)
 
 
@@ -167,6 +171,7 @@ def shown_in_text(facts: Sequence[CardFacts], query: Query) -> list[Result | Non
             results.append(by_slug[card.slug].popleft())
             continue
         at_place = query.results[position] if position < len(query.results) else None
+        # Two slugs that differ are two properties, though both are at this place.
         is_other = at_place is not None and card.slug and at_place.card.get("slug")
         results.append(None if is_other else at_place)
     return results
@@ -195,7 +200,7 @@ def checked_run(
     """
     run = runs.find(session, study, run_id)
     queries = _queries(session, run)
-    from_text = not _are_listed(queries.values())
+    from_text = not _have_listed(queries.values())
     gold_in_force = gold.in_force(session, run.question_set_id)
     if gold_in_force is None:
         return CheckedRun(run, queries, from_text)
@@ -224,20 +229,24 @@ def checked_query(
     numbers = [query.question.query_id for query in checked.report.queries]
     if query_id not in numbers:
         raise UnknownQuery(run_id, query_id)
-    at = numbers.index(query_id)
-    line = checked.report.queries[at]
+    place = numbers.index(query_id)
+    line = checked.report.queries[place]
     query = checked.queries.get(query_id)
     steps = decisions.steps(session, (Query.run_id == run_id) & (Query.query_id == query_id))
     cards = check_cards(line.cards, query, steps) if query else ()
-    before = numbers[at - 1] if at else None
-    after = numbers[at + 1] if at + 1 < len(numbers) else None
+    before = numbers[place - 1] if place else None
+    after = numbers[place + 1] if place + 1 < len(numbers) else None
     return CheckedQuery(checked.run, checked.report, line, cards, before, after)
 
 
 def decide(
     session: Session, rater: Rater, run_id: str, query_id: int, decision: Decision, now: datetime
 ) -> None:
-    """See ``decisions.decide``; raises ``UnknownRun``, ``UnknownQuery``, ``UnknownListedCard``."""
+    """Store a decision on a card of one run.
+
+    Raises ``UnknownRun``, ``UnknownQuery``, ``UnknownListedCard`` and what ``decisions.decide``
+    raises.
+    """
     queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
     if query_id not in queries:
         raise UnknownQuery(run_id, query_id)
@@ -252,51 +261,58 @@ def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetim
     Raises ``UnknownRun``, and ``DecisionReplaced`` for a step that is not the last on its subject.
     """
     queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
-    steps = decisions.steps(session, Query.run_id == run_id)
-    undone = next((step for step in steps if step.id == step_id), None)
-    same = [step for step in steps if undone is not None and step.place == undone.place]
-    if undone is None or same[-1].id != step_id:
+    steps = {step.id: step for step in decisions.steps(session, Query.run_id == run_id)}
+    undone = steps.get(step_id)
+    if undone is None:
         raise decisions.DecisionReplaced(step_id)
-    outcome, reason = (same[-2].outcome, same[-2].reason) if len(same) > 1 else (None, "")
-    back = Decision(undone.card, undone.subject, outcome, reason, decisions.UNDO)
-    decisions.write(session, rater, queries[undone.query_id], back, now)
+    on_subject = [step for step in steps.values() if step.place == undone.place]
+    if on_subject[-1] is not undone:
+        raise decisions.DecisionReplaced(step_id)
+    outcome, reason = None, ""
+    if len(on_subject) > 1:
+        outcome, reason = on_subject[-2].outcome, on_subject[-2].reason
+    reversal = Decision(undone.card, undone.subject, outcome, reason, decisions.UNDO)
+    decisions.write(session, rater, queries[undone.query_id], reversal, now)
     return undone
 
 
 def import_manual(
     session: Session, rater: Rater, run_id: str, name: str, data: bytes, now: datetime
 ) -> tuple[int, int, tuple[Problem, ...]]:
-    """Take in the decisions of a manual_input.json; subjects it does not name keep theirs.
+    """Store the decisions of a manual_input.json; return how many are new, how many fit, problems.
 
-    Overrides without a reason of their own get one that names the file, or keep the one they have.
-    Returns how many are new, how many fit the cards, and the problems. Raises ``UnknownRun`` and
-    an ``ImportRefused``.
+    A decision fits if the run has its card. Subjects that the file does not name stay as they are.
+    An override without a reason gets one that names the file, unless it repeats the outcome in
+    force. Raises ``UnknownRun`` and an ``ImportRefused``.
     """
     run = runs.find(session, rater.study, run_id)
     manual = bounded.call(name, manual_input.read, name, data)
     queries = _queries(session, run, locked=True)
     counts = {query_id: len(cards) for query_id, cards in facts_of_cards(queries).items()}
-    in_order = sorted(manual.decisions, key=lambda entry: entry[2] == CARD)  # whole cards last
-    fitting = [entry for entry in in_order if entry[1] < counts.get(entry[0], 0)]
+    cards_last = sorted(manual.decisions, key=lambda entry: entry[2] == CARD)
+    fitting = [entry for entry in cards_last if entry[1] < counts.get(entry[0], 0)]
     in_force = decisions.in_force(session, run.id)
-    new = 0
+    n_new = 0
     for query_id, card, subject, outcome, reason in fitting:
-        before = in_force.get((query_id, card, subject))
-        was = (before.outcome, before.reason) if before else (None, "")
-        is_silent = subject != CARD and not reason
-        if was[0] == outcome and (is_silent or was[1] == reason[:MOST_REASON]):
+        current = in_force.get((query_id, card, subject))
+        current_outcome = current.outcome if current else None
+        current_reason = current.reason if current else ""
+        lacks_reason = subject != CARD and not reason
+        is_same_reason = lacks_reason or current_reason == reason[:MAX_REASON]
+        if current_outcome == outcome and is_same_reason:
             continue
-        why = gettext("Taken from %(file)s", file=name) if is_silent else reason[:MOST_REASON]
+        why = gettext("Taken from %(file)s", file=name) if lacks_reason else reason[:MAX_REASON]
         decision = Decision(card, subject, outcome, why, decisions.IMPORT)
         decisions.write(session, rater, queries[query_id], decision, now)
-        new += 1
+        n_new += 1
     problems = (*manual.problems, *manual_input.check_cards(manual, counts))
-    return new, len(fitting), problems
+    return n_new, len(fitting), problems
 
 
 def manual_document(session: Session, study: Study, run_id: str, now: datetime) -> dict[str, Any]:
-    decided = decisions.in_force(session, runs.find(session, study, run_id).id)
-    rows = [(*place, step.outcome, step.reason) for place, step in decided.items()]
+    """Return the decisions in force on a run as a manual_input.json; raises ``UnknownRun``."""
+    in_force = decisions.in_force(session, runs.find(session, study, run_id).id)
+    rows = [(*place, step.outcome, step.reason) for place, step in in_force.items()]
     return manual_json(rows, timestamp=now.isoformat())
 
 
@@ -323,9 +339,16 @@ def compared(
         checked = checked_run(session, study, run.id)
         assert checked.report is not None
         numbers = (query.question.query_id for query in checked.report.queries)
-        not_run = tuple(number for number in numbers if number not in checked.queries)
-        about = run.id, names[run.id], checked.report, not_run
-        contenders.append(CheckedContender(*about, len(checked.in_force), checked.from_text))
+        contenders.append(
+            CheckedContender(
+                run=run.id,
+                name=names[run.id],
+                report=checked.report,
+                not_run=tuple(number for number in numbers if number not in checked.queries),
+                decided=len(checked.in_force),
+                from_text=checked.from_text,
+            )
+        )
     return compare_constraints(
         contenders,
         gold=gold_in_force.version.name,
@@ -335,9 +358,9 @@ def compared(
 
 
 class CardJudgedTwice(Struct, frozen=True):
-    """One card that both judged; ``index`` counts from 0 in the list of its question.
+    """One card that constraints and people judged; ``index`` counts from 0 in its answer.
 
-    Its evaluation is the machine's alone; ``relevant`` of ``decided`` people call the card
+    Its evaluation has no decisions by hand. ``relevant`` of ``decided`` people call the card
     relevant; ``person`` says whether their merged verdict does.
     """
 
@@ -361,7 +384,10 @@ class CardJudgedTwice(Struct, frozen=True):
 
 
 class ConstraintAgreement(Struct, frozen=True):
-    """All cards of a run that machine and people judged, and how many were left out, by why."""
+    """The agreement of constraints and people on the cards of a run, and why others are left out.
+
+    ``left_out`` counts the cards by reason.
+    """
 
     run: Run
     rule: str
@@ -373,7 +399,7 @@ class ConstraintAgreement(Struct, frozen=True):
 def compare(session: Session, study: Study, run_id: str, rule: Rule) -> ConstraintAgreement:
     """Return how well the constraints predict people's verdicts on the cards of a run.
 
-    The cards they disagree on come first where they are furthest apart. Raises
+    The cards on which they disagree are sorted by distance, the largest first. Raises
     ``UnknownRun`` and ``NoGold``.
     """
     checked = checked_run(session, study, run_id)
@@ -415,27 +441,27 @@ def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
 
     Cards that the text of an answer does not show are left out.
     """
-    every = runs.in_order(session, study)
-    names = chosen_runs.names_of(every)
-    for run in every:
-        outcomes = {
-            (number, card): step.outcome
-            for (number, card, subject), step in decisions.in_force(session, run.id).items()
-            if subject == CARD and step.outcome is not None
-        }
-        if not outcomes:
+    all_runs = runs.in_order(session, study)
+    names = chosen_runs.names_of(all_runs)
+    for run in all_runs:
+        in_force = decisions.in_force(session, run.id).values()
+        on_cards = [step for step in in_force if step.subject == CARD and step.outcome is not None]
+        if not on_cards:
             continue
         queries = _queries(session, run)
         facts = facts_of_cards(queries)
         verdicts, titles = [], {}
-        for (number, card), outcome in outcomes.items():
-            query = queries[number]
-            result = shown_in_text(facts[number], query)[card]
+        for step in on_cards:
+            query = queries[step.query_id]
+            result = shown_in_text(facts[step.query_id], query)[step.card]
             if result is not None:
-                item, passed = Card(**result.card), outcome == Outcome.PASS
-                titles[item.identity] = item.title
-                about = names[run.id], query.question_id, item.identity
-                verdicts.append(VerdictByHand(*about, passed))
-        pairs = ((query.question_id, query.question) for query in queries.values())
-        questions = {key: (question.position, question.text) for key, question in pairs}
+                card, passed = Card(**result.card), step.outcome == Outcome.PASS
+                titles[card.identity] = card.title
+                verdicts.append(
+                    VerdictByHand(names[run.id], query.question_id, card.identity, passed)
+                )
+        questions = {
+            query.question_id: (query.question.position, query.question.text)
+            for query in queries.values()
+        }
         yield JudgedRun(names[run.id], tuple(verdicts), questions, titles)

@@ -1,7 +1,7 @@
-"""People's decisions by hand on cards: constraints overridden, whole cards passed or failed.
+"""People's decisions on cards by hand: constraints overridden, whole cards passed or failed.
 
-Every step is a row of its own, for every person; the last one on a subject of a card is in force.
-Undoing a step writes a new one, which can be undone in turn.
+Every decision is a step, a row of the log; the last step on a subject of a card is in force,
+whoever made it. Undoing a step writes a new one, which can be undone in turn.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from relevansi.importers.agreement.manual_input import CONSTRAINT_RESULTS
 from relevansi.metrics.gold.constraints import CARD, Decisions
 from relevansi.records import CONSTRAINTS
 
-MOST_REASON = 2_000
+MAX_REASON = 2_000  # characters
 CLICK, POOLED, IMPORT, UNDO = "click", "pooled", "import", "undo"
-"""How a decision is made: on a run's page, while rating blind, by a file, by taking one back."""
+"""How a decision was made: on a run's page, while rating blind, by a file, by undoing another."""
 
 Place = tuple[int, int, str]
 """Number of the question, index of the card from 0, and the subject."""
@@ -80,10 +80,18 @@ class Step(Struct, frozen=True):
 def steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
     """Return every step on the cards of the queries that `where` holds for, the oldest first."""
     rows = (
-        select(
-            *(CardDecision.id, CardDecision.query_key, Query.query_id, CardDecision.card),
-            *(CardDecision.subject, CardDecision.outcome, CardDecision.reason, CardDecision.cause),
-            *(CardDecision.rater_id, Rater.name, CardDecision.at),
+        select(  # in the order of the fields of ``Step``
+            CardDecision.id,
+            CardDecision.query_key,
+            Query.query_id,
+            CardDecision.card,
+            CardDecision.subject,
+            CardDecision.outcome,
+            CardDecision.reason,
+            CardDecision.cause,
+            CardDecision.rater_id,
+            Rater.name,
+            CardDecision.at,
         )
         .join(Query, Query.id == CardDecision.query_key)
         .join(Rater, Rater.id == CardDecision.rater_id)
@@ -94,11 +102,15 @@ def steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
 
 
 def in_force(session: Session, run_id: str) -> dict[Place, Step]:
+    """Return the decision in force on each subject of a run's cards."""
     return latest(steps(session, Query.run_id == run_id))
 
 
 def latest(oldest_first: Iterable[Step]) -> dict[Place, Step]:
-    """Return the step in force on each subject: the last, unless it took the decision back."""
+    """Return the step in force on each subject: the last, unless it withdrew the decision.
+
+    A reason on a whole card counts without an outcome too: it is a comment.
+    """
     last = {step.place: step for step in oldest_first}
     return {
         place: step
@@ -107,8 +119,9 @@ def latest(oldest_first: Iterable[Step]) -> dict[Place, Step]:
     }
 
 
-def for_evaluation(decided: Mapping[Place, Step]) -> Decisions:
-    return Decisions.of((*place, step.outcome, step.reason) for place, step in decided.items())
+def for_evaluation(in_force: Mapping[Place, Step]) -> Decisions:
+    """Return decisions in force as ``evaluate`` takes them."""
+    return Decisions.of((*place, step.outcome, step.reason) for place, step in in_force.items())
 
 
 def decide(
@@ -120,27 +133,29 @@ def decide(
     *,
     again: bool = False,
 ) -> None:
-    """Decide one subject of a card, logged.
+    """Store a decision on one subject of a card.
 
     A decision equal to the one in force is not stored, unless made `again` on purpose. Raises
     ``UnfitDecision``, and ``DecisionReasonMissing`` for an override without a reason.
     """
-    decision = replace(decision, reason=decision.reason.strip()[:MOST_REASON])
-    on_card = decision.subject == CARD
-    fit = {"pass", "fail"} if on_card else CONSTRAINT_RESULTS
-    if decision.subject not in {CARD, *CONSTRAINTS} or decision.outcome not in {None, *fit}:
+    decision = replace(decision, reason=decision.reason.strip()[:MAX_REASON])
+    is_on_card = decision.subject == CARD
+    outcomes = {"pass", "fail"} if is_on_card else CONSTRAINT_RESULTS
+    if decision.subject not in {CARD, *CONSTRAINTS} or decision.outcome not in {None, *outcomes}:
         raise UnfitDecision(decision.subject, decision.outcome)
-    if not on_card and decision.outcome is not None and not decision.reason:
+    if not is_on_card and decision.outcome is not None and not decision.reason:
         raise DecisionReasonMissing(decision.subject)
-    same = (CardDecision.query_key == query.id) & (CardDecision.card == decision.card)
-    before = [step for step in steps(session, same) if step.subject == decision.subject]
-    # Whoever decided last decides, whichever person it was: no device, no sequence, unlike events.
-    last = (before[-1].outcome, before[-1].reason) if before else (None, "")
-    if again or last != (decision.outcome, decision.reason):
+    on_card = (CardDecision.query_key == query.id) & (CardDecision.card == decision.card)
+    earlier = [step for step in steps(session, on_card) if step.subject == decision.subject]
+    # The last row is in force, whichever person wrote it: unlike events of judging, decisions
+    # know no device and no order on it.
+    current = (earlier[-1].outcome, earlier[-1].reason) if earlier else (None, "")
+    if again or current != (decision.outcome, decision.reason):
         write(session, rater, query, decision, now)
 
 
 def write(session: Session, rater: Rater, query: Query, decision: Decision, now: datetime) -> None:
+    """Store a decision as the newest step, whatever is in force."""
     row = CardDecision(query_key=query.id, rater_id=rater.id, at=now, **asdict(decision))
     session.add(row)
     session.flush()

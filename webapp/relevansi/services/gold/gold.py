@@ -1,7 +1,7 @@
-"""Gold questions in versions: the expected results of a question set, saved whole each time.
+"""Versions of gold questions: the expected results of a question set, each version a whole file.
 
-The newest version is in force; an older one is put in force again by saving it anew, so that
-nothing is ever altered.
+The newest version is in force. An older one is put in force again by saving it as the newest, so
+that no version is ever altered.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class UnknownGoldQuestion(Missing):
 
 
 class Version(NamedTuple):
-    """One saved version of a set's gold questions, numbered from 1; ``name`` is its file's."""
+    """One version of a set's gold questions, numbered from 1; ``name`` is that of its file."""
 
     id: int
     number: int
@@ -102,20 +102,24 @@ def find_gold(session: Session, study: Study, question_set_id: int) -> Gold:
     return current
 
 
-def asked_in(session: Session, set_ids: set[int], numbers: set[int]) -> GoldFile | None:
-    """Return the gold file in force with these questions of one question set alone.
+def read_questions(session: Session, set_ids: set[int], numbers: set[int]) -> GoldFile | None:
+    """Return the gold file in force with only the questions of these numbers, ``None`` if none.
 
-    To read a whole file for one question would take the longer the more questions there are.
+    All are of one question set. A click needs one question, and parsing the whole file for it
+    would take longer the more questions it has.
     """
     newest = _newest(session, set_ids)
-    document = newest.document if newest else {"questions": []}
-    few = [question for question in document["questions"] if question["id"] in numbers]
-    if newest is None or not few:
+    if newest is None:
         return None
-    return gold_questions.read(newest.name, json.dumps({**document, "questions": few}).encode())
+    questions = [each for each in newest.document["questions"] if each["id"] in numbers]
+    if not questions:
+        return None
+    document = {**newest.document, "questions": questions}
+    return gold_questions.read(newest.name, json.dumps(document).encode())
 
 
 def read(session: Session, question_set_id: int, number: int) -> Gold:
+    """Return the version of that number; raises ``UnknownGoldVersion``."""
     for version in versions(session, question_set_id):
         if version.number == number:
             return _gold(session, version)
@@ -167,7 +171,7 @@ def restore(
 
 
 def remarks(session: Session, run_id: str, gold: Gold) -> tuple[Problem, ...]:
-    """Return where the questions of a run and the gold questions differ."""
+    """Return warnings where the questions of a run and the gold questions differ."""
     texts_of_run = select(Query.query_id, Question.text).join_from(Query, Question)
     texts = dict(session.execute(texts_of_run.where(Query.run_id == run_id)).all())
     gold_texts = {question.query_id: question.text for question in gold.questions}
@@ -201,14 +205,19 @@ def _gold(session: Session, version: Version) -> Gold:
 
 
 WITH_PLACES = "gold_questions.json"
-"""The name of a version that known places were put into."""
+"""The file name of a version to which places were added."""
 
 
 def starter(session: Session, question_set_id: int) -> dict[str, Any]:
-    """Return a gold file of the set's own questions: each should bring data and asks nothing."""
-    usual = {"expected_result": str(Expected.HAS_DATA), "constraints": {}}
+    """Return a gold file to fill in: every question of the set expects data, no constraints."""
     entries = [
-        {"id": question.position, "question": question.text, "category": question.category, **usual}
+        {
+            "id": question.position,
+            "question": question.text,
+            "category": question.category,
+            "expected_result": str(Expected.HAS_DATA),
+            "constraints": {},
+        }
         for question in session.get_one(QuestionSet, question_set_id).questions
     ]
     return {"threshold_t": float(DEFAULT_THRESHOLD), "questions": entries}
@@ -217,43 +226,48 @@ def starter(session: Session, question_set_id: int) -> dict[str, Any]:
 def take_places(
     session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
 ) -> None:
-    """Put the known places of a locations.json into the newest version; may be refused."""
+    """Save the gold questions in force with the places of a locations.json as the newest version.
+
+    Raises ``UnknownQuestionSet``, ``UnknownGoldQuestion`` and an ``ImportRefused``.
+    """
     document = find_gold(session, rater.study, question_set_id).document
     listed = bounded.call(name, gold_questions.read_places, name, data)
-    # The places join the file in force, so the version stays one whole file.
     changed = json.dumps({**document, gold_questions.PLACES: listed}).encode()
     import_file(session, rater, question_set_id, WITH_PLACES, changed, now)
 
 
-def knows_any() -> ColumnElement[bool]:
+def has_questions() -> ColumnElement[bool]:
     """Return the condition on ``Run`` that its question set has gold questions."""
     return exists().where(GoldVersion.question_set_id == Run.question_set_id)
 
 
 def asked_places(session: Session, set_ids: set[int], numbers: set[int]) -> dict[int, AskedPlace]:
     """Return the places that these questions of one question set ask for, by their numbers."""
-    file = asked_in(session, set_ids, numbers)
+    file = read_questions(session, set_ids, numbers)
     if file is None:
         return {}
-    places = {question.query_id: _place(file, question) for question in file.questions}
+    places = {question.query_id: _asked_place(file, question) for question in file.questions}
     return {number: place for number, place in places.items() if place is not None}
 
 
-def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
+def _asked_place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
+    """Return the place of a question: its own point, else that of a known place it names."""
     location = question.constraints.location
     if location and location.point:
         return AskedPlace(location.keywords[0] if location.keywords else "", *location.point)
-    text = _spelled(" ".join(location.keywords if location else (question.text,)))
+    text = _plain_words(" ".join(location.keywords if location else (question.text,)))
     for name, place in listed_places(file).items():
-        if place.point and any(_spelled(word) in text for word in (name, *place.keywords)):
+        if place.point and any(_plain_words(word) in text for word in (name, *place.keywords)):
             return AskedPlace(name, *place.point)
     return None
 
 
 def listed_places(file: GoldFile) -> dict[str, Place]:
+    """Return the known places of a gold file by name."""
     return gold_questions.places(file.document.get(gold_questions.PLACES))
 
 
-def _spelled(text: str) -> str:
+def _plain_words(text: str) -> str:
     words = re.findall(r"\w+", text.casefold())
+    # Blanks at both ends: "in" finds whole words only.
     return f" {' '.join(words)} "

@@ -1,8 +1,8 @@
-"""The constraint marks of the cards that a rater sees, and the decisions made on them there.
+"""The outcomes of constraints on the cards that a rater sees, and the decisions made on them there.
 
-A judged item is the same card wherever a run lists it for its question, so a decision made
-while rating is written for all of them. A blind rater is shown one card for all: the one with
-the most known facts, with the latest decisions on any of them, by any person.
+A judged item is one card in every run that lists it for its question, so a decision made while
+rating is written for each of them. A blind rater sees one card for all: the one with the most known
+facts, with the latest decisions on any of them, by any person.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from relevansi.services.rating.tasks import UnknownTask
 
 
 class CheckedAnswer(Struct, frozen=True):
-    """One answer of a run against its gold question, with a card for each that is listed."""
+    """One answer of a run checked against its gold question; ``cards`` are those it lists."""
 
     evaluation: QueryEvaluation
     threshold: Fraction
@@ -50,13 +50,13 @@ class CheckedAnswer(Struct, frozen=True):
 
 
 def has_gold(session: Session, run_id: str) -> bool:
-    return session.scalar(select(Run.id).where(Run.id == run_id, gold.knows_any())) is not None
+    return session.scalar(select(Run.id).where(Run.id == run_id, gold.has_questions())) is not None
 
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> CheckedAnswer | None:
     """Return an answer, checked; ``None`` without a gold question. Raises ``UnknownQuery``."""
-    here = (Query.run_id == run_id) & (Query.query_id == query_id)
-    queries = _queries(session, study, here)
+    of_query = (Query.run_id == run_id) & (Query.query_id == query_id)
+    queries = _queries(session, study, of_query)
     if not queries:
         raise UnknownQuery(run_id, query_id)
     checked = _checked(session, queries)
@@ -64,21 +64,21 @@ def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Che
 
 
 def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCard]:
-    """Return the cards of a blind rater's task, by the names they have in it.
+    """Return the checked cards of a blind rater's task, by their keys in it.
 
-    There are none while the study shows no marks, nor without a gold question. In a repeat
-    the rater's own decisions of the first time are left out. Raises ``UnknownTask``.
+    There are none while the study hides outcomes from blind raters, nor without a gold question.
+    In a repeat the rater's decisions of the first time are left out. Raises ``UnknownTask``.
     """
     if not rater.study.badges_while_blind:
         return {}
     task = tasks.find(session, rater, task_id)
     answers = _checked(session, _queries(session, rater.study, _in_unit(task)))
-    same: defaultdict[int, list[tuple[GoldQuestion, CheckedCard]]] = defaultdict(list)
+    by_item: defaultdict[int, list[tuple[GoldQuestion, CheckedCard]]] = defaultdict(list)
     for answer in answers:
         for card in answer.cards:
             if card.result is not None and card.result.judged_item_id is not None:
-                same[card.result.judged_item_id].append((answer.evaluation.question, card))
-    return {tasks.key(task, item_id): _as_one(task, cards) for item_id, cards in same.items()}
+                by_item[card.result.judged_item_id].append((answer.evaluation.question, card))
+    return {tasks.key(task, item_id): _merge(task, cards) for item_id, cards in by_item.items()}
 
 
 def decide_on_answer(
@@ -90,10 +90,10 @@ def decide_on_answer(
     decision: Decision,
     now: datetime,
 ) -> None:
-    """Decide on the card at `rank` of an answer, and wherever a run lists the same one.
+    """Store a decision on the card at `rank` of an answer, for every run that lists its item.
 
-    Raises ``UnknownQuery``, ``UnknownListedCard`` for a card without marks, and what
-    ``decisions.decide`` does.
+    Raises ``UnknownQuery``, ``UnknownListedCard`` for a card that is not checked, and what
+    ``decisions.decide`` raises.
     """
     answer = of_answer(session, rater.study, run_id, query_id)
     card = answer.by_rank.get(rank) if answer else None
@@ -105,10 +105,10 @@ def decide_on_answer(
 def decide_in_task(
     session: Session, rater: Rater, task_id: str, card: str, decision: Decision, now: datetime
 ) -> None:
-    """Decide on the card named `card` of a blind rater's task, in every run that lists it.
+    """Store a decision on the card of key `card` in a blind rater's task, for every run with it.
 
-    Raises ``UnknownTask``, ``UnknownListedCard`` for a card without marks, and what
-    ``decisions.decide`` does.
+    Raises ``UnknownTask``, ``UnknownListedCard`` for a card that is not checked, and what
+    ``decisions.decide`` raises.
     """
     task = tasks.find(session, rater, task_id)
     items = {tasks.key(task, item.id): item.id for item in tasks.cards(session, task)}
@@ -116,8 +116,9 @@ def decide_in_task(
         raise UnknownTask(task_id, card)
     if card not in of_task(session, rater, task_id):
         raise UnknownListedCard(task_id, card)
-    decision, again = replace(decision, cause=POOLED), task.kind == REPEAT
-    _decide(session, rater, items[card], decision, now, again=again)
+    decision = replace(decision, cause=POOLED)
+    # In a repeat a decision equal to the one in force is stored too: it was made a second time.
+    _decide(session, rater, items[card], decision, now, again=task.kind == REPEAT)
 
 
 def _decide(
@@ -128,8 +129,8 @@ def _decide(
         facts = constraints.facts_of_one(session, query)
         for index, result in enumerate(constraints.shown_in_text(facts, query)):
             if result is not None and result.judged_item_id == item_id:
-                here = replace(decision, card=index)
-                decisions.decide(session, rater, query, here, now, again=again)
+                of_card = replace(decision, card=index)
+                decisions.decide(session, rater, query, of_card, now, again=again)
 
 
 def _in_unit(of: Task | JudgedItem) -> ColumnElement[bool]:
@@ -141,10 +142,8 @@ def _in_unit(of: Task | JudgedItem) -> ColumnElement[bool]:
 def _queries(
     session: Session, study: Study, where: ColumnElement[bool], *, locked: bool = False
 ) -> Sequence[Query]:
-    """Return the queries of the study's runs that `where` holds for, with their results.
-
-    They come in the order of their keys, so that two locking requests never deadlock.
-    """
+    """Return the queries of the study's runs that `where` holds for, with their results."""
+    # In the order of their keys, so that two requests that lock them never deadlock.
     in_order = select(Query).join(Run).where(Run.study_id == study.id, where).order_by(Query.id)
     if locked:
         in_order = in_order.with_for_update(of=Query)
@@ -154,25 +153,25 @@ def _queries(
 
 
 def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
-    """Return answers to one question against their gold questions; those without are left out."""
+    """Return answers to one question, checked; those without a gold question are left out."""
     sets = {query.run.question_set_id for query in queries}
-    gold_file = gold.asked_in(session, sets, {query.query_id for query in queries})
+    gold_file = gold.read_questions(session, sets, {query.query_id for query in queries})
     if gold_file is None:
         return []
     questions = {question.query_id: question for question in gold_file.questions}
-    every = decisions.steps(session, Query.id.in_([query.id for query in queries]))
+    all_steps = decisions.steps(session, Query.id.in_([query.id for query in queries]))
     answers = []
     for query in queries:
         if query.query_id in questions:
-            steps = [step for step in every if step.query_key == query.id]
+            steps = [step for step in all_steps if step.query_key == query.id]
             facts = constraints.facts_of_one(session, query)
-            evaluation = _evaluated(questions[query.query_id], facts, steps, gold_file.threshold)
+            evaluation = _evaluate(questions[query.query_id], facts, steps, gold_file.threshold)
             cards = constraints.check_cards(evaluation.cards, query, steps)
             answers.append(CheckedAnswer(evaluation, gold_file.threshold, cards))
     return answers
 
 
-def _evaluated(
+def _evaluate(
     question: GoldQuestion,
     facts: Sequence[CardFacts],
     steps: Iterable[Step],
@@ -182,27 +181,28 @@ def _evaluated(
     return evaluate_query(question, facts, threshold=threshold, decisions=in_force)
 
 
-def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> CheckedCard:
-    """Return one card for all that are the same judged item.
+def _merge(task: Task, cards: Sequence[tuple[GoldQuestion, CheckedCard]]) -> CheckedCard:
+    """Return one card for all cards of a judged item: the one with the most known facts.
 
     It depends on the content of the cards only, never on their runs or the order of the runs.
-    Reasons that were not written while rating blind may name a run or a file: they are left out.
     """
-    question, card = min(same, key=lambda pair: _ignorance(pair[1]))
-    every = sorted((step for _, pair in same for step in pair.steps), key=lambda step: step.id)
+    question, card = min(cards, key=lambda pair: _missing_facts(pair[1]))
+    all_steps = sorted((step for _, each in cards for step in each.steps), key=lambda s: s.id)
     # One decision was written for every run that lists the card: it is one step here.
-    once = {(step.at, step.rater_id, step.subject, step.outcome): step for step in every}
+    distinct = {(step.at, step.rater_id, step.subject, step.outcome): step for step in all_steps}
     steps = []
-    for step in sorted(once.values(), key=lambda step: step.id):
-        is_own = step.rater_id == task.rater_id and step.at < task.claimed_at
-        if not (task.kind == REPEAT and is_own):  # the rater's own of the first time
-            reason = step.reason if step.cause == POOLED else ""
-            steps.append(replace(step, card=0, query_id=question.query_id, reason=reason))
-    evaluation = _evaluated(question, [card.evaluation.card], steps)
+    for step in sorted(distinct.values(), key=lambda step: step.id):
+        is_first_time = step.rater_id == task.rater_id and step.at < task.claimed_at
+        if task.kind == REPEAT and is_first_time:
+            continue
+        # A reason that was not written while rating blind may name a run or a file.
+        reason = step.reason if step.cause == POOLED else ""
+        steps.append(replace(step, card=0, query_id=question.query_id, reason=reason))
+    evaluation = _evaluate(question, [card.evaluation.card], steps)
     return CheckedCard(evaluation.cards[0], card.result, tuple(steps))
 
 
-def _ignorance(card: CheckedCard) -> tuple[int, tuple[str, ...]]:
-    """Return how little is known of a card: the number of its checks without a value."""
+def _missing_facts(card: CheckedCard) -> tuple[int, tuple[str, ...]]:
+    """Return a key that sorts cards by their checks without a value, then by their outcomes."""
     outcomes = [check.automatic for check in card.evaluation.checks]
     return outcomes.count(Outcome.MISSING), tuple(map(str, outcomes))

@@ -323,7 +323,9 @@ def sample_of_runs(
     figures: list[SampledFigure] = []
     for figure in SAMPLE_FIGURES:
         values = {name: _values(figure, positions, queries) for name, queries in judged.items()}
-        samples = {(name,): run_values for name, run_values in values.items()}
+        samples: dict[tuple[str, ...], list[float | None]] = {
+            (name,): run_values for name, run_values in values.items()
+        }
         for first, second in combinations(values, 2):
             pairs = zip(values[first], values[second], strict=True)
             samples[first, second] = [headline_difference(*pair) for pair in pairs]

@@ -95,7 +95,7 @@ class _Pooled(Struct, frozen=True, eq=False):
     positions: tuple[int, ...]
     lists: PooledLists
     places: NDArray[np.int64]
-    pristine: Codes
+    initial: Codes
 
 
 def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) -> _Pooled:
@@ -198,7 +198,7 @@ def _merged(
     item_states = pooled.initial.copy()
     item_states[(unsure > 0) & (decided.sum(axis=0) + to_come == 0)] = CANNOT_TELL
     if verdicts.merging_of(study) is verdicts.lower_median:
-        # The median is relevant where most votes are: grades need no votes of their own.
+        # The median grade lies on the side of the threshold that has most votes.
         yes, no = votes[codes == RELEVANT].sum(axis=0), votes[codes == NOT_RELEVANT].sum(axis=0)
         item_states[yes - no > to_come] = RELEVANT
         item_states[no - yes > to_come] = NOT_RELEVANT

@@ -253,7 +253,7 @@ def _constraints(session: Session, rater: Rater, place: Place) -> Filters:
     is_blind = place.task_id is not None or studies.is_blind(session, study)
     if is_blind and not study.looks_up_constraints:
         return Filters()
-    file = gold.asked_in(session, {question.question_set_id}, {question.position})
+    file = gold.read_questions(session, {question.question_set_id}, {question.position})
     return of_constraints(file.questions[0].constraints) if file is not None else Filters()
 
 

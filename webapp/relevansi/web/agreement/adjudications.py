@@ -12,7 +12,7 @@ from relevansi.db.tables.study import Study
 from relevansi.i18n import gettext
 from relevansi.labels import OTHER
 from relevansi.services.agreement import adjudications
-from relevansi.services.agreement.adjudications import MOST_REASON, Dispute, ReasonMissing
+from relevansi.services.agreement.adjudications import MAX_REASON, Dispute, ReasonMissing
 from relevansi.services.judging import reasons
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.htmx import see_other
@@ -123,7 +123,7 @@ def _page(
         "names_shown": adjudications.names_shown(session, study),
         "reason_required": study.reason_required,
         "reasons": reasons.offered(study.kind, study.reasons),
-        "longest_reason": MOST_REASON,
+        "longest_reason": MAX_REASON,
         "verdict_before": "",
         "mistake": "",
     }

@@ -20,7 +20,7 @@ from relevansi.metrics.gold.constraints import CARD
 from relevansi.records import QueryState
 from relevansi.services.gold import marks
 from relevansi.services.gold.constraints import CheckedCard
-from relevansi.services.gold.decisions import MOST_REASON, Decision, DecisionReasonMissing
+from relevansi.services.gold.decisions import MAX_REASON, Decision, DecisionReasonMissing
 from relevansi.services.gold.marks import CheckedAnswer
 from relevansi.services.rating.pages import BlindPage, JudgedCard, RatingPage
 from relevansi.web.frame import access, htmx
@@ -36,7 +36,7 @@ class DecisionForm(Form):
 
     subject = LineField(LONGEST_ID)
     outcome = LineField(LONGEST_ID)
-    reason = TextField(MOST_REASON)
+    reason = TextField(MAX_REASON)
     card = LineField(LONGEST_ID)
 
 

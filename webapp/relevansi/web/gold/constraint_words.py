@@ -21,7 +21,7 @@ from relevansi.metrics.gold.registry import CONSTRAINT_LABELS
 from relevansi.notation import UNBROKEN, number, rupiah, short_rupiah
 from relevansi.services.gold import decisions
 
-MOST_REASON = decisions.MOST_REASON
+MAX_REASON = decisions.MAX_REASON
 
 SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.MISSING: "?", Outcome.NA: "–"}
 OUTCOMES = {
