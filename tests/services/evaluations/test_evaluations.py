@@ -41,7 +41,7 @@ def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
     assert (last.number, last.n_pages, len(last.items)) == (3, 3, 20)
     assert last.items[0].position == 101
     assert (failed.counts[Show.FAILED], len(failed.items)) == (60, 10)
-    monkeypatch.setattr(scoring, "MOST_ROWS", 119)
+    monkeypatch.setattr(scoring, "MAX_ROWS", 119)
     with pytest.raises(ImportRefused):
         kept(session, study, EvaluationKind.CHUNKS, NamedBytes("many.jsonl", lines(*rows)))
 

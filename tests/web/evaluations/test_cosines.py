@@ -47,7 +47,7 @@ def test_the_configured_endpoint_makes_the_cosines_and_its_key_is_never_shown(
 def test_a_page_takes_no_more_rows_than_a_model_has_time_for(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch, web_database: Database
 ) -> None:
-    monkeypatch.setattr(scoring, "MOST_ROWS_OF_MODEL", 2)  # of 3 rows
+    monkeypatch.setattr(scoring, "MAX_ROWS_OF_MODEL", 2)  # of 3 rows
     with serving() as (url, _):
         configure(monkeypatch, url)
         whole = send(client, "answers", WITHOUT_COSINES, embedder="endpoint")

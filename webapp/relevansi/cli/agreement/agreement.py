@@ -73,7 +73,7 @@ def conflicts_command(folders: Sequence[Path], reply: Reply) -> None:
 
 def _judged_in_study() -> list[JudgedRun]:
     with options.reading() as (session, study):
-        judged = agreement.named_apart(constraints.judged_by_hand(session, study))
+        judged = agreement.with_distinct_names(constraints.judged_by_hand(session, study))
     if len(judged) < 2:
         refusal = gettext(
             "Fewer than two runs of the study have decisions on whole cards. Name folders that "

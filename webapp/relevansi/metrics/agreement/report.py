@@ -21,7 +21,7 @@ from relevansi.metrics.comparisons.significance import exact_p
 from relevansi.metrics.judging.queries import BEST_QUALITY
 from relevansi.records import EmptyOutcome, Problem, Relevance
 
-MOST_PARTS = 10
+MAX_PARTS = 10
 LEAST_PART = 10
 """Over time the items are cut into ten parts, or fewer so that each holds ten items."""
 
@@ -220,7 +220,7 @@ def _parts(items: Sequence[LabelledItem]) -> list[tuple[datetime, datetime, list
     ordered = sorted(dated)
     if not ordered:
         return []
-    size = ceil(len(ordered) / max(1, min(MOST_PARTS, len(ordered) // LEAST_PART)))
+    size = ceil(len(ordered) / max(1, min(MAX_PARTS, len(ordered) // LEAST_PART)))
     cuts = [ordered[start : start + size] for start in range(0, len(ordered), size)]
     return [(cut[0][0], cut[-1][0], [number for _, number in cut]) for cut in cuts]
 

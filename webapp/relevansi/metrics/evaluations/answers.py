@@ -29,7 +29,7 @@ from relevansi.metrics.judging.figures import Numbers
 _CITATION = re.compile(r"\[CIT:([\w-]+)\]")
 _CITATIONS = r"(?:\s*\[CIT:[\w-]+\])"
 _END = re.compile(rf"[.!?](?:{_CITATIONS}+[.!?]*|(?=\s|\Z))")
-_SAYS_SOMETHING = re.compile(r"[^\W_]")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 DO_NOT_KNOW = frozenset({"i don't know", "i dont know", "tidak tahu", "saya tidak tahu"})
 """Sentences that claim nothing, in lower case and without closing marks."""
@@ -60,7 +60,7 @@ def sentences(answer: str) -> tuple[Sentence, ...]:
     return tuple(
         Sentence(text, _CITATION.sub("", text).strip(), tuple(_CITATION.findall(text)))
         for text in texts
-        if _SAYS_SOMETHING.search(text)
+        if _LETTER_OR_DIGIT.search(text)
     )
 
 
@@ -79,18 +79,19 @@ def normalised(text: str) -> tuple[str, ...]:
 
 
 def match_gold(answer: str, gold: str) -> tuple[int, float]:
-    """EM, 1 or 0, and F1 of `answer` against `gold`, over the words with their repetitions.
+    """Return EM, 1 or 0, and F1 of `answer` against `gold`, over words with their repetitions.
 
     F1 = 2 PR / (P + R) = 2 common / (words of the answer + words of gold). Both empty: 1
-    and 1; one empty: 0 and 0.
+    and 1; one empty: 0 and 0. Reference: Rajpurkar et al. (2016), SQuAD. EMNLP, 2383-2392.
 
     >>> em, f1 = match_gold("rumah dua kamar", "rumah tiga kamar")
     >>> em, round(f1, 4)
     (0, 0.6667)
     """
     words_of_answer, words_of_gold = normalised(answer), normalised(gold)
-    words = len(words_of_answer) + len(words_of_gold)
-    f1 = 2 * (Counter(words_of_answer) & Counter(words_of_gold)).total() / words if words else 1.0
+    n_words = len(words_of_answer) + len(words_of_gold)
+    n_common = (Counter(words_of_answer) & Counter(words_of_gold)).total()
+    f1 = 2 * n_common / n_words if n_words else 1.0
     return int(words_of_answer == words_of_gold), f1
 
 
@@ -124,7 +125,7 @@ class AnswerRow(Struct, frozen=True):
 
 
 class Support(StrEnum):
-    """The outcome of one sentence: supported, or the flaw that it has."""
+    """The outcome of one sentence: supported, or why it is not."""
 
     SUPPORTED = "supported"
     NO_CITATION = "no_citation"
@@ -145,11 +146,11 @@ class WhyUndefined(StrEnum):
 
 
 class SimilaritiesDoNotFit(ValueError):
-    """A row gives another number of cosines than its answer has claims: both are the arguments."""
+    """A row has another number of cosines than its answer has claims: both are the arguments."""
 
 
 class AnswerScale(Struct, frozen=True):
-    """How answers are scored: the threshold, where cosines come from, what EM and F1 see."""
+    """How answers are scored: the source of cosines, their threshold, citations in EM and F1."""
 
     embedder: Embedder | None = None
     tau_sim: float = DEFAULT_TAU_SIM
@@ -204,34 +205,39 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
 
     >>> row = AnswerRow("1", "?", "Ada kolam [CIT:a]. Tidak tahu.", contexts={"a": "kolam"},
     ...                 claim_similarities=(0.6,))
-    >>> found = score(row)
-    >>> found.claim_sentences, found.supported, found.overlap, found.faithfulness
+    >>> answer = score(row)
+    >>> answer.claim_sentences, answer.supported, answer.overlap, answer.faithfulness
     (1, 1, 1.0, 1.0)
     """
     parts = sentences(row.answer)
     claims = [sentence for sentence in parts if not sentence.is_do_not_know]
-    idk_cited, outcomes = Support.DO_NOT_KNOW_CITED, iter(_outcomes(row, claims, scale))
-    verdicts = tuple(
-        SentenceVerdict(sentence, idk_cited if sentence.citations else Support.DO_NOT_KNOW)
-        if sentence.is_do_not_know
-        else SentenceVerdict(sentence, *next(outcomes))
-        for sentence in parts
-    )
-    measured = scale.embedder is not None or row.claim_similarities is not None
-    supported = sum(verdict.support is Support.SUPPORTED for verdict in verdicts)
-    is_measured = measured or not claims
-    overlap = (supported / len(claims) if claims else 0.0) if is_measured else None
+    outcomes = iter(_claim_outcomes(row, claims, scale))
+    verdicts = []
+    for sentence in parts:
+        if sentence.is_do_not_know:
+            is_cited = bool(sentence.citations)
+            support = Support.DO_NOT_KNOW_CITED if is_cited else Support.DO_NOT_KNOW
+            verdicts.append(SentenceVerdict(sentence, support))
+        else:
+            support, cosine = next(outcomes)
+            verdicts.append(SentenceVerdict(sentence, support, cosine))
+    n_supported = sum(verdict.support is Support.SUPPORTED for verdict in verdicts)
+    has_cosines = scale.embedder is not None or row.claim_similarities is not None
+    is_measured = has_cosines or not claims
+    overlap = None
+    if is_measured:
+        overlap = n_supported / len(claims) if claims else 0.0
     em = f1 = None
     if row.gold is not None:
-        texts = [row.answer, row.gold]
-        if not scale.keep_citations:  # a gold answer may be written with citations too
-            texts = [_CITATION.sub(" ", text) for text in texts]
-        em, f1 = match_gold(*texts)
+        answer, gold = row.answer, row.gold
+        if not scale.keep_citations:  # a gold answer may have citations too
+            answer, gold = _CITATION.sub(" ", answer), _CITATION.sub(" ", gold)
+        em, f1 = match_gold(answer, gold)
     calls = row.calls
     return AnswerScore(
         row=row,
-        verdicts=verdicts,
-        supported=supported if is_measured else None,
+        verdicts=tuple(verdicts),
+        supported=n_supported if is_measured else None,
         overlap=overlap,
         faithfulness=None if overlap is None else faithfulness(overlap),
         em=em,
@@ -243,7 +249,7 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
 
 
 def faithfulness(overlap: float) -> float:
-    """min(1, 0.6 + 0.4 overlap): the fallback where no judge has read the answer.
+    """Return min(1, 0.6 + 0.4 overlap), the fallback for a judge's faithfulness.
 
     >>> faithfulness(0.5), faithfulness(1)
     (0.8, 1.0)
@@ -251,21 +257,26 @@ def faithfulness(overlap: float) -> float:
     return min(1.0, 0.6 + 0.4 * overlap)
 
 
-def _outcomes(
+def _claim_outcomes(
     row: AnswerRow, claims: Sequence[Sentence], scale: AnswerScale
 ) -> list[tuple[Support, float | None]]:
+    """Return the outcome and cosine of each claim; the row's own cosines come first."""
     similarities = row.claim_similarities
     if similarities is not None and len(similarities) != len(claims):
         raise SimilaritiesDoNotFit(len(similarities), len(claims))
     flaws = [_flaw(claim, row.contexts) for claim in claims]
-    measured: Sequence[float | None] = similarities or [None] * len(claims)
-    if not similarities and scale.embedder is not None and None in flaws:
-        cited = [claim for claim, flaw in zip(claims, flaws, strict=True) if flaw is None]
-        pairs = [(claim.claim, row.contexts[claim.citations[0]]) for claim in cited]
-        cosines = iter(scale.embedder.cosines(pairs, list(row.contexts.values())))
-        measured = [next(cosines) if flaw is None else None for flaw in flaws]
-    pairs_of_claims = zip(flaws, measured, strict=True)
-    return [(flaw or _support(cosine, scale.tau_sim), cosine) for flaw, cosine in pairs_of_claims]
+    cosines: list[float | None] = list(similarities or [None] * len(claims))
+    # Only claims without another flaw are measured: an endpoint may cost money.
+    measurable = [place for place, flaw in enumerate(flaws) if flaw is None]
+    if not similarities and scale.embedder is not None and measurable:
+        texts = [(claims[at].claim, row.contexts[claims[at].citations[0]]) for at in measurable]
+        measured = scale.embedder.cosines(texts, list(row.contexts.values()))
+        for place, cosine in zip(measurable, measured, strict=True):
+            cosines[place] = cosine
+    return [
+        (flaw or _support(cosine, scale.tau_sim), cosine)
+        for flaw, cosine in zip(flaws, cosines, strict=True)
+    ]
 
 
 def _flaw(claim: Sentence, contexts: Mapping[str, str]) -> Support | None:
@@ -298,7 +309,7 @@ JUDGED = "avg_faithfulness_judge"
 
 
 class Figure(TypedDict):
-    """One figure of a summary with the number of rows it rests on; undefined, ``why`` says why."""
+    """One figure of a summary over `n` rows; ``why`` is the reason of a value ``None``."""
 
     name: str
     value: float | None
@@ -309,9 +320,9 @@ class Figure(TypedDict):
 class AnswerSummary(Struct):
     """The figures over every answer added; order does not matter.
 
-    Where no answer with claims was measured while some could not be, overlap and faithfulness are
-    undefined: else they would be the figures of the answers without claims, whose overlap is 0
-    by definition. ``settings`` are the least and greatest value that answers state, and how many.
+    Overlap and faithfulness are undefined where no answer with claims could be measured though
+    there are some: else they would be those of the answers without claims, whose overlap is 0 by
+    definition. ``settings`` are the least and greatest value that answers state, and how many do.
     """
 
     count: int = 0
@@ -344,17 +355,19 @@ class AnswerSummary(Struct):
         """Return every figure in the order in which they are shown, a judge's last."""
         figures = [Figure(name="count", value=self.count, n=self.count, why=None)]
         for name, (_, why) in _MEANS.items():
-            scores = self._scores[name]
-            unfair = why is WhyUndefined.NO_EMBEDDER and self._n_unmeasured and not self._n_measured
-            mean, n = (None, 0) if unfair else (scores.mean, scores.n)
+            mean, n = self._scores[name].mean, self._scores[name].n
+            is_unmeasured = self._n_unmeasured > 0 and not self._n_measured
+            if why is WhyUndefined.NO_EMBEDDER and is_unmeasured:
+                mean, n = None, 0
             figures.append(self._figure(name, mean, n, why))
-        for name, share in (("p50_latency_ms", 0.5), ("p95_latency_ms", 0.95)):
-            (latency,), n = self._latencies.at(share), self._latencies.n
+        for name, quantile in (("p50_latency_ms", 0.5), ("p95_latency_ms", 0.95)):
+            (latency,), n = self._latencies.at(quantile), self._latencies.n
             figures.append(self._figure(name, latency, n, WhyUndefined.NO_LATENCY))
         idk = self._idk_with_citation
         figures.append(Figure(name="idk_with_citation_count", value=idk, n=self.count, why=None))
-        if judged := self._judged.n:
-            figures.append(Figure(name=JUDGED, value=self._judged.mean, n=judged, why=None))
+        n_judged = self._judged.n
+        if n_judged:
+            figures.append(Figure(name=JUDGED, value=self._judged.mean, n=n_judged, why=None))
         return figures
 
     def embedder(self, scale: AnswerScale) -> str | None:

@@ -27,7 +27,7 @@ class ChunkRow(Struct, frozen=True):
 
 
 class ChunkScore(Struct, frozen=True):
-    """One row scored, with the words that are common, missed and retrieved for nothing.
+    """One row scored, with its common, missed (expected only) and surplus (retrieved only) words.
 
     ``chunk_words`` holds the common words of each chunk, in the order of the chunks.
     """
@@ -45,14 +45,14 @@ class ChunkScore(Struct, frozen=True):
 
 
 def score(row: ChunkRow) -> ChunkScore:
-    """Return the words of the chunks against those of the expected answer.
+    """Return the score of a row: the words of its chunks against those of the expected answer.
 
     iou = common / union; recall = common / expected; precision = common / retrieved;
     precision_omega = precision x (iou + recall) / 2; f1 = 2 common / (expected + retrieved),
     the harmonic mean of precision and recall.
 
-    >>> found = score(ChunkRow("1", "?", "rumah di cemara", ("rumah besar", "di Cemara")))
-    >>> found.iou, round(found.recall, 4), found.precision, round(found.precision_omega, 4)
+    >>> row = score(ChunkRow("1", "?", "rumah di cemara", ("rumah besar", "di Cemara")))
+    >>> row.iou, round(row.recall, 4), row.precision, round(row.precision_omega, 4)
     (0.4, 0.6667, 0.5, 0.2667)
     """
     expected = frozenset(row.expected_answer.split())

@@ -1,7 +1,7 @@
 """JSON answers against the expected ones: a score from 0 to 100 made of seven parts.
 
-All parts are exact fractions. An output that is not the object that was asked for scores 0
-with a reason (``SchemaFailure``), and stays in every mean.
+All parts are exact fractions. An output that is not an object of the seven fields scores 0 with a
+reason (``SchemaFailure``), and counts in every mean.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ FIELDS = (
 )
 """The seven fields of an output."""
 
-MOST_ITEMS = {"detailed_description": 8, "predicted_questions": 5}
+MAX_ITEMS = {"detailed_description": 8, "predicted_questions": 5}
 """How many items a list may have; more is a warning."""
 
 _FENCE = "```"
-_CUT_OFF = re.compile(r"(?:-|\.|[eE][+-]?)?")
+_CUT_NUMBER = re.compile(r"(?:-|\.|[eE][+-]?)?")
 _LONGEST_ESCAPE = 6
 _LITERALS = ("true", "false", "null")
 _TRIES = 20
-"""Opening braces tried in text around an object; the search stays linear."""
+"""How many opening braces are tried for an object inside of text: each try may read it all."""
 
 
 class SchemaFailure(StrEnum):
@@ -66,10 +66,10 @@ class ReadOutput(Struct, frozen=True):
 
 
 def read_output(output: str | None) -> ReadOutput:
-    """Return the seven fields in `output`, the whole of it, trimmed, being one JSON object.
+    """Return the seven fields of `output`, which must be one JSON object and nothing else.
 
-    In this order: no JSON at all, cut off, in a code fence or with text around it; another
-    value than an object; a field missing; a list that is none or a text that is none.
+    Else the first reason in this order: no JSON, cut off, in a code fence or with text around it;
+    another value than an object; a missing field; a field that is no list or no text.
 
     >>> read_output('{"main_topic": "rumah"}').field
     'target_audience'
@@ -93,7 +93,7 @@ def read_output(output: str | None) -> ReadOutput:
 
 
 def why_no_json(text: str, wrong: Exception) -> SchemaFailure:
-    """Why reading `text` as JSON failed with `wrong`: fenced, cut off, surrounded, or none."""
+    """Return why reading `text` as JSON failed with `wrong`: fenced, cut off, surrounded, none."""
     if text.startswith(_FENCE):
         return SchemaFailure.CODE_FENCE
     if text.startswith(("{", "[")) and _is_cut_off(text, wrong):
@@ -102,7 +102,7 @@ def why_no_json(text: str, wrong: Exception) -> SchemaFailure:
 
 
 def _is_cut_off(text: str, wrong: Exception) -> bool:
-    """Whether reading failed only because the text ends: nothing else is wrong before."""
+    """Whether reading failed only because the text ends: all before is right."""
     if not isinstance(wrong, json.JSONDecodeError) or wrong.msg == "Extra data":
         return False
     if wrong.msg.startswith("Unterminated string"):
@@ -111,7 +111,7 @@ def _is_cut_off(text: str, wrong: Exception) -> bool:
     if wrong.msg.startswith("Invalid \\"):
         return len(remainder) <= _LONGEST_ESCAPE and not remainder.endswith(("}", "]"))
     begins_word = any(word.startswith(remainder) for word in _LITERALS)
-    return begins_word or _CUT_OFF.fullmatch(remainder) is not None
+    return begins_word or _CUT_NUMBER.fullmatch(remainder) is not None
 
 
 def _holds_object(text: str) -> bool:
@@ -130,7 +130,7 @@ def _holds_object(text: str) -> bool:
 
 
 def _refuse(constant: str) -> None:
-    """NaN and Infinity, which Python reads but JSON does not have."""
+    """Refuse NaN and Infinity, which Python reads but JSON does not have."""
     raise ValueError(constant)
 
 
@@ -145,14 +145,16 @@ WEIGHTS = {
 }
 """The parts of the score with their weights, which add up to 1."""
 
-MOST_DESCRIPTIONS = 12
-MOST_QUESTIONS = 10
-MOST_KEYWORDS = 30
-HITS_FOR_ALL = 8
-LENGTH_FOR_ALL = 40
-MOST_ENTRIES = 12
-MOST_REFS = 6
-MOST_ANCHORS = 6
+# How much of an answer counts; the rest is ignored.
+MAX_DESCRIPTIONS = 12
+MAX_QUESTIONS = 10
+MAX_KEYWORDS = 30
+MAX_ENTRIES = 12
+MAX_REFS = 6
+MAX_ANCHORS = 6
+
+HITS_FOR_FULL_SCORE = 8
+LENGTH_FOR_FULL_SCORE = 40  # characters
 
 _ENGLISH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{2,}")
 _CHINESE = re.compile("[\u4e00-\u9fff]{2,}")
@@ -176,7 +178,7 @@ class JsonQuestion(Struct, frozen=True):
 
 
 class KeywordEvidence(Struct, frozen=True):
-    """Keywords expected and found again, and the length of the given text.
+    """Expected keywords, those of them in the evidence, and the length of the evidence.
 
     score = min(1, hits / 8) x (1 if length >= 40 else length / 40).
     """
@@ -187,12 +189,12 @@ class KeywordEvidence(Struct, frozen=True):
 
     @property
     def score(self) -> Fraction:
-        share = min(Fraction(1), Fraction(len(self.hits), HITS_FOR_ALL))
-        return share * min(Fraction(1), Fraction(self.length, LENGTH_FOR_ALL))
+        share = min(Fraction(1), Fraction(len(self.hits), HITS_FOR_FULL_SCORE))
+        return share * min(Fraction(1), Fraction(self.length, LENGTH_FOR_FULL_SCORE))
 
 
 class Reference(Struct, frozen=True):
-    """One reference of the answer's source_map: its file, and the first anchor that was found."""
+    """One reference of the answer's source_map: its file, and its first anchor in the contexts."""
 
     file: str | None
     file_known: bool
@@ -235,25 +237,31 @@ class JsonScore(Struct, frozen=True):
     def too_long(self) -> tuple[str, ...]:
         """The lists that have more items than they may, which is a warning."""
         fields = self.output.fields or {}
-        return tuple(name for name, most in MOST_ITEMS.items() if len(fields.get(name, ())) > most)
+        return tuple(name for name, most in MAX_ITEMS.items() if len(fields.get(name, ())) > most)
 
 
 def score(question: JsonQuestion) -> JsonScore:
+    """Return the score of one answer: 100 times the weighted sum of its parts, see ``WEIGHTS``.
+
+    Classes: 1 where they match (``likeness``). Descriptions and questions: the F1 of their items
+    (``cover``). Evidence: see ``KeywordEvidence``. Grounding: references that are right / all, 0
+    without any.
+    """
     output = read_output(question.output)
     if output.fields is None:
         return JsonScore(question, output, dict.fromkeys(WEIGHTS, Fraction(0)))
     expected, fields = question.expected, output.fields
     classes = {name: likeness(expected.get(name), fields[name]) for name in CLASSES}
-    descriptions = _cover("detailed_description", expected, fields, MOST_DESCRIPTIONS)
-    questions = _cover("predicted_questions", expected, fields, MOST_QUESTIONS)
+    descriptions = _cover("detailed_description", expected, fields, MAX_DESCRIPTIONS)
+    questions = _cover("predicted_questions", expected, fields, MAX_QUESTIONS)
     evidence = evidence_of(_text(expected.get("original_evidence")), fields["original_evidence"])
     references = tuple(_references(fields["source_map"], question.contexts))
     parts = {name: Fraction(class_likeness.matches) for name, class_likeness in classes.items()}
     parts["detailed_description"] = descriptions.f1
     parts["original_evidence"] = evidence.score
     parts["predicted_questions"] = questions.f1
-    ok = sum(reference.ok for reference in references)
-    parts["grounding"] = Fraction(ok, len(references)) if references else Fraction(0)
+    n_ok = sum(reference.ok for reference in references)
+    parts["grounding"] = Fraction(n_ok, len(references)) if references else Fraction(0)
     return JsonScore(
         question, output, parts, classes, descriptions, questions, evidence, references
     )
@@ -275,11 +283,11 @@ def keywords(text: str) -> tuple[str, ...]:
 def evidence_of(expected: str, evidence: str) -> KeywordEvidence:
     """Return the first 30 keywords of `expected` and those of them that are keywords of `evidence`.
 
-    >>> found = evidence_of("sertifikat hak milik", "Sertifikat hak milik, lengkap")
-    >>> found.hits, found.length, found.score  # 3/8 x 29/40
+    >>> words = evidence_of("sertifikat hak milik", "Sertifikat hak milik, lengkap")
+    >>> words.hits, words.length, words.score  # 3/8 x 29/40
     (('sertifikat', 'hak', 'milik'), 29, Fraction(87, 320))
     """
-    expected_words = keywords(expected)[:MOST_KEYWORDS]
+    expected_words = keywords(expected)[:MAX_KEYWORDS]
     evidence_words = set(keywords(evidence))
     return KeywordEvidence(
         expected_words,
@@ -298,14 +306,15 @@ def _cover(
 def _references(entries: Sequence[object], contexts: Sequence[Context]) -> Iterator[Reference]:
     files = {context.source_path for context in contexts}
     text = "\n".join(context.text for context in contexts)
-    for entry in entries[:MOST_ENTRIES]:
-        for ref in _list_in(entry, "refs")[:MOST_REFS]:
+    for entry in entries[:MAX_ENTRIES]:
+        for ref in _list_in(entry, "refs")[:MAX_REFS]:
             file = ref.get("file") if isinstance(ref, dict) else None
-            anchors = _list_in(ref, "anchors")[:MOST_ANCHORS]
+            anchors = [_text(anchor) for anchor in _list_in(ref, "anchors")[:MAX_ANCHORS]]
+            in_contexts = (anchor for anchor in anchors if anchor.strip() and anchor in text)
             yield Reference(
                 file=file if isinstance(file, str) else None,
                 file_known=isinstance(file, str) and file in files,
-                anchor=next((a for a in map(_text, anchors) if a.strip() and a in text), None),
+                anchor=next(in_contexts, None),
             )
 
 
@@ -340,7 +349,7 @@ class JsonSummary(Struct):
     _parts: dict[str, Fraction] = field(default_factory=lambda: dict.fromkeys(WEIGHTS, Fraction(0)))
 
     def add(self, score: JsonScore) -> None:
-        """Take one answer in, a failed one as 0."""
+        """Add one answer, a failed one as 0."""
         self.count += 1
         self.n_schema_ok += score.schema_ok
         if score.reason is not None:
@@ -356,7 +365,7 @@ class JsonSummary(Struct):
 
     @property
     def schema_pass_rate(self) -> Fraction | None:
-        """Answers that are the object that was asked for / all answers."""
+        """Answers with an object of the seven fields / all answers."""
         return Fraction(self.n_schema_ok, self.count) if self.count else None
 
     @property
@@ -382,7 +391,7 @@ class TooFewQuestions(Refused):
 
 
 def canonical(questions: Sequence[object]) -> bytes:
-    """The canonical JSON of a set: its list of questions, keys sorted, without blanks, UTF-8.
+    """Return the canonical JSON of a set: its questions, keys sorted, without blanks, UTF-8.
 
     >>> canonical([{"id": 1, "question": "房?", "a": [1, 2]}]).decode()
     '[{"a":[1,2],"id":1,"question":"房?"}]'
@@ -392,7 +401,7 @@ def canonical(questions: Sequence[object]) -> bytes:
 
 
 def eval_set_version(name: str, questions: Sequence[object]) -> str:
-    """``name@<sha1>`` of a set, the SHA-1 being that of its canonical JSON.
+    """Return ``name@<sha1>`` of a set, the SHA-1 being that of its canonical JSON.
 
     >>> eval_set_version("dev", [])
     'dev@97d170e1550eee4afc0af065b78cda302a97674c'
@@ -411,12 +420,12 @@ def shares(topics: Sequence[str], n: int) -> dict[str, int]:
     sizes, total = Counter(topics), len(topics)
     if n > total:
         raise TooFewQuestions(total, wanted=n)
-    sizes_drawn = {topic: n * size // total for topic, size in sizes.items()}
-    # Sorting keeps the order of ties.
+    seats = {topic: n * size // total for topic, size in sizes.items()}
+    # A stable sort: topics with equal remainders stay in the order of their first question.
     by_remainder = sorted(sizes, key=lambda topic: -(n * sizes[topic] % total))
-    for topic in by_remainder[: n - sum(sizes_drawn.values())]:
-        sizes_drawn[topic] += 1
-    return sizes_drawn
+    for topic in by_remainder[: n - sum(seats.values())]:
+        seats[topic] += 1
+    return seats
 
 
 def draw_dev_set(topics: Sequence[str], n: int, *, seed: int) -> list[int]:
@@ -428,9 +437,9 @@ def draw_dev_set(topics: Sequence[str], n: int, *, seed: int) -> list[int]:
     >>> draw_dev_set(topics, 2, seed=42) == draw_dev_set(topics, 2, seed=42)
     True
     """
-    chance = random.Random(seed)  # noqa: S311 - a sample that can be repeated, no secret
-    drawn: list[int] = []
-    for topic, share in shares(topics, n).items():
+    stream = random.Random(seed)  # noqa: S311 - a sample that can be repeated, no secret
+    sample: list[int] = []
+    for topic, size in shares(topics, n).items():
         positions = [position for position, each in enumerate(topics) if each == topic]
-        drawn += chance.sample(positions, share)
-    return sorted(drawn)
+        sample += stream.sample(positions, size)
+    return sorted(sample)

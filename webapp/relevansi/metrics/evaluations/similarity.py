@@ -1,4 +1,4 @@
-"""How near the text of a claim is to a context: the cosine of their vectors."""
+"""Similarity of texts: cosines of claims and contexts, matches of expected and answered texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Embedder(Protocol):
-    """Anything that can say how near claims are to contexts, with its name and threshold."""
+    """What computes cosines of claims and contexts, with its name and its usual threshold."""
 
     name: str
     default_tau_sim: float
@@ -86,9 +86,10 @@ LEAST_JACCARD = Fraction(72, 100)
 
 
 class Likeness(Struct, frozen=True):
-    """How two texts compare once their blanks are deleted.
+    """The similarity of two texts once their blanks are deleted.
 
-    ``contained``: one holds the other; ``jaccard``: of their sets of character bigrams.
+    ``contained`` says whether one is a part of the other; ``jaccard`` is that of their sets of
+    character bigrams.
     """
 
     contained: bool
@@ -96,14 +97,14 @@ class Likeness(Struct, frozen=True):
 
     @property
     def matches(self) -> bool:
-        """Whether they match: one holds the other, or the Jaccard is at least 0.72."""
+        """Whether one is a part of the other, or the Jaccard is at least 0.72."""
         return self.contained or self.jaccard >= LEAST_JACCARD
 
 
 class Coverage(Struct, frozen=True):
     """Two lists of texts matched: the pairs (expected, given) by position from 0.
 
-    ``n_given`` counts the items looked at, ``n_ignored`` those beyond the cut-off.
+    ``n_given`` counts the items that were compared, ``n_ignored`` those beyond the cut-off.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -123,7 +124,7 @@ class Coverage(Struct, frozen=True):
 
 
 def likeness(expected: object, answered: object) -> Likeness:
-    """Return how `expected` and `answered` compare; an empty text, or none, is like nothing.
+    """Return the similarity of `expected` and `answered`; an empty text, or none, matches nothing.
 
     >>> likeness("rumah di Cemara", "rumahdiCemara Asri").contained
     True
@@ -133,29 +134,33 @@ def likeness(expected: object, answered: object) -> Likeness:
     a, b = _squeezed(expected), _squeezed(answered)
     if not a or not b:
         return Likeness(contained=False, jaccard=Fraction(0))
-    ours, theirs = _bigrams(a), _bigrams(b)
-    jaccard = _share(len(ours & theirs), len(ours | theirs))
+    bigrams_a, bigrams_b = _bigrams(a), _bigrams(b)
+    n_union = len(bigrams_a | bigrams_b)
+    # Two texts of one character have no bigrams.
+    jaccard = Fraction(len(bigrams_a & bigrams_b), n_union) if n_union else Fraction(0)
     return Likeness(contained=a in b or b in a, jaccard=jaccard)
 
 
 def cover(expected: Sequence[object], answered: Sequence[object], *, most: int) -> Coverage:
-    """`expected` items paired with the first `most` of the `answered`.
+    """Return `expected` items paired with the first `most` of the `answered`.
 
-    Each expected item, in order, takes the first given one that matches and is not taken.
+    Each expected item, in order, is paired with the first answered one that matches and has no
+    pair yet.
 
-    >>> found = cover(["satu kamar", "dua kamar"], ["dua kamar", "kolam"], most=12)
-    >>> found.pairs, found.f1
+    >>> coverage = cover(["satu kamar", "dua kamar"], ["dua kamar", "kolam"], most=12)
+    >>> coverage.pairs, coverage.f1
     (((1, 0),), Fraction(1, 2))
     """
-    free = dict(enumerate(answered[:most]))
+    unpaired = dict(enumerate(answered[:most]))
+    n_given = len(unpaired)
     pairs = []
     for position, item in enumerate(expected):
-        matches = (place for place, text in free.items() if likeness(item, text).matches)
-        if (match := next(matches, None)) is not None:
-            pairs.append((position, match))
-            del free[match]
-    n = len(answered[:most])
-    return Coverage(tuple(pairs), len(expected), n, len(answered) - n)
+        for place, text in unpaired.items():
+            if likeness(item, text).matches:
+                pairs.append((position, place))
+                del unpaired[place]
+                break
+    return Coverage(tuple(pairs), len(expected), n_given, len(answered) - n_given)
 
 
 def _squeezed(text: object) -> str:
@@ -164,7 +169,3 @@ def _squeezed(text: object) -> str:
 
 def _bigrams(text: str) -> set[str]:
     return {text[i : i + 2] for i in range(len(text) - 1)}
-
-
-def _share(part: int, total: int) -> Fraction:
-    return Fraction(part, total) if total else Fraction(0)

@@ -35,7 +35,7 @@ from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Votes, in_study
 from relevansi.services.study import studies
 
-MAX_REASON = 2_000
+MAX_REASON = 2_000  # characters
 NAMES_SHOWN = "show rater names"
 
 
@@ -57,10 +57,10 @@ class ReasonMissing(Refused):
 class Vote(Struct, frozen=True):
     """One rater's verdict, and their notes on the question's answers.
 
-    ``number`` (from 1) is drawn anew for every judged item, so that no rater's habits can
-    be followed; ``name`` is ``None`` while names are hidden. ``reason`` is why the rater called a
-    card not relevant. Of an empty list, ``looked_up`` is what the rater's searches before the
-    verdict gave; ``None`` on a card.
+    ``number`` (from 1) is drawn anew for every judged item, so that no rater can be recognised
+    from one item to the next; ``name`` is ``None`` while names are hidden. ``reason`` is why the
+    rater called a card not relevant. Of an empty list, ``looked_up`` is what the rater's searches
+    before the verdict found; ``None`` on a card.
     """
 
     number: int
@@ -72,11 +72,11 @@ class Vote(Struct, frozen=True):
 
 
 class Dispute(Struct, frozen=True):
-    """One judged item to settle; ``card`` is its fullest version, ``None`` for emptiness.
+    """One judged item to settle; ``card`` is its fullest version, ``None`` for an empty list.
 
-    ``cast`` are the raters' verdicts. A tie has no label until it is settled; otherwise ``label``
-    is that of the raters. ``disputed`` is false where they have come to agree since it was settled.
-    ``settlement`` has its verdict, reason, by (a name) and at.
+    ``cast`` are the raters' verdicts, ``label`` is their merged one, ``None`` for a tie.
+    ``disputed`` is false where they have come to agree since it was settled. ``settlement`` has its
+    verdict, reason, by (a name) and at.
     """
 
     item_id: int
@@ -97,9 +97,9 @@ class Dispute(Struct, frozen=True):
 
 
 class Docket(Struct, frozen=True):
-    """The disputes, settled ones too, each in its place: who settles one loses no other.
+    """The disputes of a study, in the order of the module's docstring; settled ones keep theirs.
 
-    ``n_items`` are all judged items of the study.
+    ``n_items`` counts all judged items of the study.
     """
 
     ties: tuple[Dispute, ...]
@@ -111,11 +111,8 @@ def docket(session: Session, study: Study) -> Docket:
     """Return every dispute of the study, ties apart from those with a majority."""
     shown_items = select(JudgedItem.id).where(pool.is_shown(study.id, study.pool_depth))
     pooled = set(session.scalars(shown_items))
-    cast = {
-        item_id: by_rater
-        for item_id, by_rater in reports.votes(session, study, in_study(study)).items()
-        if by_rater or item_id in pooled
-    }
+    all_votes = reports.votes(session, study, in_study(study))
+    cast = {key: by_rater for key, by_rater in all_votes.items() if by_rater or key in pooled}
     columns = (Adjudication.verdict, Adjudication.reason, Adjudication.at, Rater.name.label("by"))
     settlements = session.execute(select(Adjudication.judged_item_id, *columns).join(Rater))
     settled = {row.judged_item_id: row for row in settlements}
@@ -146,22 +143,22 @@ def docket(session: Session, study: Study) -> Docket:
         )
         for item, question in rows
     ]
-    disputes.sort(key=_urgency)
+    disputes.sort(key=_sort_key)
     ties = tuple(dispute for dispute in disputes if dispute.is_tie)
     majorities = tuple(dispute for dispute in disputes if not dispute.is_tie)
     return Docket(ties, majorities, n_items=len(cast))
 
 
-def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
-    place = (dispute.position, dispute.item_id)
+def _sort_key(dispute: Dispute) -> tuple[Fraction, int, int, int]:
     if dispute.is_tie:
-        return Fraction(0), 0, *place
+        return Fraction(0), 0, dispute.position, dispute.item_id
     cast = dispute.cast.values()
-    return reports.margin(cast), -reports.decided(cast).total(), *place
+    n_decided = reports.decided(cast).total()
+    return reports.margin(cast), -n_decided, dispute.position, dispute.item_id
 
 
 def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
-    """Return the votes on a judged item: in the raters' order with names, else in a drawn one."""
+    """Return the votes on a judged item: in the raters' order with names, else in a random one."""
     is_shown = names_shown(session, study)
     raters = {rater.id: rater for rater in studies.raters(session, study)}
     notes = _notes(session, dispute)
@@ -169,10 +166,11 @@ def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
     stored = dict(session.execute(select(Judgment.rater_id, Judgment.reason).where(of_item)).all())
     scale = Scale.stored(study.scale)
 
-    def drawn(rater_id: int) -> bytes:
+    def random_place(rater_id: int) -> bytes:
+        # From the study's secret: the same on every visit, and nobody can work it out.
         return pool.draw(study.order_secret, Purpose.VOTES, dispute.item_id, rater_id)
 
-    in_order = sorted(dispute.cast, key=None if is_shown else drawn)
+    in_order = sorted(dispute.cast, key=None if is_shown else random_place)
     return tuple(
         Vote(
             number=number,
@@ -198,7 +196,7 @@ def _looked_up(
 
 
 def conversation(session: Session, dispute: Dispute) -> tuple[EarlierTurn, ...]:
-    """Return the turns before the question of a dispute, where it depends on them."""
+    """Return the turns before the question of a dispute, if it depends on its conversation."""
     return pages.of_question(session, dispute.run_id, dispute.question_id)
 
 
@@ -222,55 +220,55 @@ def _notes(session: Session, dispute: Dispute) -> Mapping[int, list[str]]:
 def adjudicate(
     session: Session, rater: Rater, item_id: int, verdict: str, reason: str | None, now: datetime
 ) -> str | None:
-    """Settle a dispute, or settle it anew, and return the verdict by which it was settled before.
+    """Store the verdict that settles a dispute, and return the one that settled it before.
 
-    The log keeps who, when and the earlier verdict. ``None`` keeps the reason that is stored; a
-    study can ask for one.
+    The log has who, when and the earlier verdict. A `reason` of ``None`` leaves the stored one.
+    Raises ``UnknownItem``, ``NotDisputed``, ``NotToJudge`` for a verdict that does not fit the
+    item, and ``ReasonMissing`` where the study requires one.
     """
-    item, before = _lock_dispute(session, rater.study, item_id)
-    graded = Scale.stored(rater.study.scale).verdicts
-    fit = list(EmptyOutcome) if item.item_id is None else graded
-    if verdict not in fit:
+    item, earlier = _lock_dispute(session, rater.study, item_id)
+    on_scale = Scale.stored(rater.study.scale).verdicts
+    if verdict not in (list(EmptyOutcome) if item.item_id is None else on_scale):
         raise NotToJudge(verdict)
-    old = verdict_before = None
-    if before is not None:
-        old, verdict_before = _settlement_text(session, before), before.verdict
-        reason = before.reason if reason is None else reason
+    earlier_text = earlier_verdict = None
+    if earlier is not None:
+        earlier_text, earlier_verdict = _settlement_text(session, earlier), earlier.verdict
+        reason = earlier.reason if reason is None else reason
     reason = reason or ""
     if rater.study.reason_required and not reason.strip():
         raise ReasonMissing
-    settled = before or Adjudication(judged_item_id=item_id)
-    settled.verdict, settled.reason = verdict, reason.strip()[:MAX_REASON]
-    settled.rater_id, settled.at = rater.id, now
-    session.add(settled)
-    subject, new = _log_subject(session, item), _settlement_text(session, settled)
-    studies.log(session, rater.study, "adjudicate", subject, old, new, now)
-    return verdict_before
+    settlement = earlier or Adjudication(judged_item_id=item_id)
+    settlement.verdict, settlement.reason = verdict, reason.strip()[:MAX_REASON]
+    settlement.rater_id, settlement.at = rater.id, now
+    session.add(settlement)
+    subject, text = _log_subject(session, item), _settlement_text(session, settlement)
+    studies.log(session, rater.study, "adjudicate", subject, earlier_text, text, now)
+    return earlier_verdict
 
 
 def withdraw(session: Session, rater: Rater, item_id: int, now: datetime) -> None:
-    """Take a settlement back, logged with the person; without a settlement nothing changes."""
-    item, before = _lock_dispute(session, rater.study, item_id)
-    if before is not None:
-        old, subject = _settlement_text(session, before), _log_subject(session, item)
+    """Delete a settlement, logged with the person; without a settlement nothing changes."""
+    item, settlement = _lock_dispute(session, rater.study, item_id)
+    if settlement is not None:
+        text, subject = _settlement_text(session, settlement), _log_subject(session, item)
         by = f"({rater.name})"
-        studies.log(session, rater.study, "withdraw adjudication", subject, old, by, now)
-        session.delete(before)
+        studies.log(session, rater.study, "withdraw adjudication", subject, text, by, now)
+        session.delete(settlement)
 
 
 def names_shown(session: Session, study: Study) -> bool:
-    """Whether the adjudicator sees the raters' names: the log's last word on it."""
-    last = session.scalar(
+    """Whether the adjudicator sees the raters' names, as the log last says."""
+    newest = session.scalar(
         select(LogEntry.new)
         .where(LogEntry.study_id == study.id, LogEntry.action == NAMES_SHOWN)
         .order_by(LogEntry.id.desc())
         .limit(1)
     )
-    return last == str(True)
+    return newest == str(True)
 
 
 def show_names(session: Session, rater: Rater, *, is_shown: bool, now: datetime) -> None:
-    """Show or hide the raters' names; logged, since it could sway who settles."""
+    """Show or hide the raters' names; logged, since names could sway the adjudicator."""
     before = names_shown(session, rater.study)
     if is_shown != before:
         old, new = str(before), str(is_shown)
@@ -280,16 +278,20 @@ def show_names(session: Session, rater: Rater, *, is_shown: bool, now: datetime)
 def _lock_dispute(
     session: Session, study: Study, item_id: int
 ) -> tuple[JudgedItem, Adjudication | None]:
-    # Two adjudicators of one item queue: the second sees what the first settled.
+    """Return the judged item, locked, and its settlement if it has one.
+
+    Raises ``UnknownItem`` and ``NotDisputed``.
+    """
+    # Locked, so that of two adjudicators of one item the second sees what the first settled.
     item = session.scalar(select(JudgedItem).where(JudgedItem.id == item_id).with_for_update())
     of_question = Query.question_id == (item.question_id if item else None)
     cast = reports.votes(session, study, in_study(study) & of_question).get(item_id)
     if item is None or cast is None:
         raise UnknownItem(item_id)
-    before = session.get(Adjudication, item_id)
-    if before is None and not reports.is_disputed(cast.values()):
+    settlement = session.get(Adjudication, item_id)
+    if settlement is None and not reports.is_disputed(cast.values()):
         raise NotDisputed(item_id)
-    return item, before
+    return item, settlement
 
 
 def _log_subject(session: Session, item: JudgedItem) -> str:
@@ -299,6 +301,6 @@ def _log_subject(session: Session, item: JudgedItem) -> str:
     return f"{position} {item.item.identity}/{item.content}"
 
 
-def _settlement_text(session: Session, settled: Adjudication) -> str:
-    by = session.get_one(Rater, settled.rater_id).name
-    return f"{settled.verdict} ({by}): {settled.reason}"
+def _settlement_text(session: Session, settlement: Adjudication) -> str:
+    by = session.get_one(Rater, settlement.rater_id).name
+    return f"{settlement.verdict} ({by}): {settlement.reason}"

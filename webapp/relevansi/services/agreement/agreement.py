@@ -1,12 +1,12 @@
-"""How far the raters of a study agree: with one another, and each with themselves.
+"""Agreement of a study's raters with one another, and of each with themselves in repeats.
 
-The judged items that a run of the study shows or left empty are compared; a removed rater's
-judgments count as long as they are kept.
+It is over the judged items of the study's runs, the empty lists among them. A removed rater's
+judgments count as long as they are stored.
 """
 
 from __future__ import annotations
 
-from collections import ChainMap, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -77,7 +77,7 @@ def report(
 def items(
     session: Session, study: Study, kind: ItemKind, raters: Sequence[Rater]
 ) -> list[LabelledItem]:
-    """Return the items to agree on, in question order, with each of `raters`' verdicts."""
+    """Return the items of a kind in question order, with each rater's verdict or grade by name."""
     scope: Scope = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters], pooled=True)
     values_by_item: dict[int, dict[str, str | float]] = defaultdict(dict)
@@ -87,18 +87,22 @@ def items(
             values = by_rater[rater.id].quality
         for key, value in values.items():
             values_by_item[key][rater.name] = value
-    subject, changed = Event.judged_item_id, "verdict"
+    key_column, field = Event.judged_item_id, "verdict"
     if kind is ItemKind.QUALITY:
-        subject, changed = Event.query_key, "quality"
-    # A clock that runs ahead cannot date a verdict later than its arrival.
-    is_early = Event.client_time < Event.received_at
-    made_at = case((is_early, Event.client_time), else_=Event.received_at)
+        key_column, field = Event.query_key, "quality"
+    # A device's clock may run ahead: no verdict is dated later than it arrived.
+    is_before_arrival = Event.client_time < Event.received_at
+    judged_at = case((is_before_arrival, Event.client_time), else_=Event.received_at)
     first_judged = (
-        select(subject, func.min(made_at))
+        select(key_column, func.min(judged_at))
         .join(Rater, Rater.id == Event.rater_id)
-        .where(Rater.is_machine.is_(False), Event.field == changed)
-        .where(Event.new.is_not(None), subject.is_not(None))
-        .group_by(subject)
+        .where(
+            Rater.is_machine.is_(False),
+            Event.field == field,
+            Event.new.is_not(None),
+            key_column.is_not(None),
+        )
+        .group_by(key_column)
     )
     since: dict[int | None, datetime] = dict(session.execute(first_judged).all())
     return [
@@ -108,9 +112,9 @@ def items(
 
 
 def _item_categories(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, str]]:
-    """Return the key and category of every judged item or answer in `scope` that is asked.
+    """Return the key and category of every item of a kind in `scope` that is put to raters.
 
-    Items that no run lists, but people judged, are among them.
+    Items that people judged although no run lists them are among them.
     """
     if kind is ItemKind.QUALITY:
         key = Query.id
@@ -149,12 +153,13 @@ def _repeat_consistency(
         .where(Task.kind == REPEAT, or_(RepeatRating.quality.is_not(None), Query.asks_quality))
         .order_by(Task.rater_id, Task.claimed_at, RepeatRating.query_key)
     )
+    # The first and the second verdict or grade on each item that was judged again.
     pairs: dict[tuple[int, ItemKind], list[Any]] = defaultdict(list)
-    for rater_id, item_id, *both in session.execute(verdicts_again):
+    for rater_id, item_id, verdict, again in session.execute(verdicts_again):
         kind = ItemKind.EMPTY_LISTS if item_id is None else ItemKind.CARDS
-        pairs[rater_id, kind].append(both)
-    for rater_id, *grades in session.execute(grades_again):
-        pairs[rater_id, ItemKind.QUALITY].append(grades)
+        pairs[rater_id, kind].append((verdict, again))
+    for rater_id, grade, again in session.execute(grades_again):
+        pairs[rater_id, ItemKind.QUALITY].append((grade, again))
     return tuple(
         consistency(rater.name, kind, pairs[rater.id, kind], top=top)
         for kind in kinds
@@ -189,7 +194,7 @@ class JudgedRun(Struct, frozen=True):
 
 
 def judged_runs(pairs: Sequence[HandJudgedRun]) -> list[JudgedRun]:
-    """Return the runs of pairs of files; runs of one name are told apart by a number."""
+    """Return the runs of pairs of files; repeated names get a number."""
     names = distinct([pair.name for pair in pairs])
     return [_judged_run(name, pair) for name, pair in zip(names, pairs, strict=True)]
 
@@ -197,17 +202,22 @@ def judged_runs(pairs: Sequence[HandJudgedRun]) -> list[JudgedRun]:
 def compare(judged: Sequence[JudgedRun]) -> ConflictReport:
     """Return where runs judged by hand contradict themselves and each other."""
     verdicts = [verdict for run in judged for verdict in run.verdicts]
+    questions: dict[int, tuple[int, str]] = {}
+    titles: dict[str, str] = {}
+    # Backwards: where runs differ in a question or a title, the first run's counts.
+    for run in reversed(judged):
+        questions |= run.questions
+        titles |= run.titles
     return replace(
         conflicts(verdicts, [run.name for run in judged]),
-        # What the first run says of a question or an item counts.
-        questions=dict(ChainMap(*(dict(run.questions) for run in judged))),
-        titles=dict(ChainMap(*(dict(run.titles) for run in judged))),
+        questions=questions,
+        titles=titles,
         problems=tuple(problem for run in judged for problem in run.problems),
     )
 
 
-def named_apart(judged: Iterable[JudgedRun]) -> list[JudgedRun]:
-    """Return the runs, those of one name told apart by a number."""
+def with_distinct_names(judged: Iterable[JudgedRun]) -> list[JudgedRun]:
+    """Return the runs, repeated names with a number in their verdicts too."""
     runs = list(judged)
     distinct_runs = []
     for run, name in zip(runs, distinct([run.name for run in runs]), strict=True):
@@ -217,7 +227,7 @@ def named_apart(judged: Iterable[JudgedRun]) -> list[JudgedRun]:
 
 
 def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return each folder's own name, with as many of its parents' as tell it from the others.
+    """Return each folder's name, with the names of as many parents as make it unique.
 
     A folder is the parts of its path. Raises ``SameFolderTwice``.
 
@@ -253,6 +263,8 @@ def distinct(names: Sequence[str]) -> list[str]:
     """Return `names`, each repetition with a number that no other name has."""
     distinct_names: list[str] = []
     for name in names:
-        candidates = (name, *(f"{name} ({number})" for number in range(2, len(names) + 2)))
-        distinct_names.append(next(free for free in candidates if free not in distinct_names))
+        candidate, number = name, 2
+        while candidate in distinct_names:
+            candidate, number = f"{name} ({number})", number + 1
+        distinct_names.append(candidate)
     return distinct_names

@@ -1,7 +1,7 @@
-"""What makes cosines of texts: a model that is installed, or an endpoint of embeddings.
+"""Embedders, which compute cosines of texts: an installed model, or an endpoint of embeddings.
 
-An endpoint is asked for the vectors of one row at a time; they are kept for the texts that come
-back in the next rows (the same context under several questions).
+They get the texts of one row at a time. Vectors are cached for texts that come again in the next
+rows, as the same context does under several questions.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ MODEL_VARIABLE = "RELEVANSI_EMBEDDINGS_MODEL"
 KEY_VARIABLE = "RELEVANSI_EMBEDDINGS_KEY"
 
 LARGEST_ANSWER = 16 * 2**20
-"""Bytes: the vectors of a batch, of 4096 numbers each. Of a larger answer the rest is not read."""
+"""Bytes of an endpoint's answer, enough for a batch of vectors of 4096 numbers each."""
 
-_QUIETLY_OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+_OFFLINE_AND_QUIET = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
 _BATCH = 128
-_KEPT_VECTORS = 4096
+_CACHED_VECTORS = 4096
 
 Vectors = list[list[float]]
 
 
 class EmbedderUnusable(Refused):
-    """No vectors can be had: ``why`` says what is wrong with the endpoint that was asked."""
+    """The endpoint gives no vectors; ``why`` says what is wrong."""
 
     message = mark("The embeddings endpoint %(name)s cannot be used: %(why)s")
     remedy = mark("Put that right, or choose another embedder.")
@@ -76,7 +76,10 @@ def configured_model() -> str:
 
 
 def chosen_embedder(name: str) -> Embedder | None:
-    """Return the embedder of a name: "lexical", "package", "endpoint", or "" for none."""
+    """Return the embedder of a name: "lexical", "package", "endpoint", or "" for none.
+
+    Raises ``NoSentenceModel`` and ``NoEndpoint``.
+    """
     if name == "lexical":
         return LexicalEmbedder()
     if name == "package":
@@ -89,36 +92,40 @@ def chosen_embedder(name: str) -> Embedder | None:
 
 
 class VectorEmbedder:
+    """The cosines of vectors that `embed` makes of texts."""
+
     default_tau_sim = DEFAULT_TAU_SIM
 
     def __init__(self, name: str, embed: Callable[[Sequence[str]], Vectors]) -> None:
         self.name = name
         self._embed = embed
-        self._known: OrderedDict[str, list[float]] = OrderedDict()
+        self._cache: OrderedDict[str, list[float]] = OrderedDict()
         self._lengths: set[int] = set()
 
     def cosines(self, pairs: Sequence[tuple[str, str]], contexts: Sequence[str]) -> list[float]:  # noqa: ARG002
-        """Return the cosine of every pair; a text without words has no direction and gives 0."""
+        """Return the cosine of every pair, 0 where a text is blank; raises ``UnequalVectors``."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair if text.strip()))
-        vectors = {text: self._known[text] for text in texts if text in self._known}
-        unknown = [text for text in texts if text not in vectors]
-        for start in range(0, len(unknown), _BATCH):
-            batch = unknown[start : start + _BATCH]
+        vectors = {text: self._cache[text] for text in texts if text in self._cache}
+        missing = [text for text in texts if text not in vectors]
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
             vectors |= dict(zip(batch, self._embed(batch), strict=True))
             self._lengths |= {len(vectors[text]) for text in batch}
             if len(self._lengths) > 1:
                 lengths = ", ".join(map(str, sorted(self._lengths)))
                 raise UnequalVectors(self.name, lengths=lengths)
-        self._known.update(vectors)
-        while len(self._known) > _KEPT_VECTORS:
-            self._known.popitem(last=False)
-        both = [[vectors.get(text) for text in pair] for pair in pairs]
-        return [cosine(claim, context) if claim and context else 0.0 for claim, context in both]
+        self._cache.update(vectors)
+        while len(self._cache) > _CACHED_VECTORS:
+            self._cache.popitem(last=False)
+        cosines = []
+        for claim_text, context_text in pairs:
+            claim, context = vectors.get(claim_text), vectors.get(context_text)
+            cosines.append(cosine(claim, context) if claim and context else 0.0)
+        return cosines
 
 
 def endpoint(url: str, model: str, key: str | None = None) -> VectorEmbedder:
     """Return an OpenAI-compatible embeddings endpoint; `url` may leave ``/embeddings`` out."""
-    # Imported here, since only callers of an endpoint need them.
     address = url.rstrip("/")
     if not address.endswith("/embeddings"):
         address += "/embeddings"
@@ -141,7 +148,7 @@ def endpoint(url: str, model: str, key: str | None = None) -> VectorEmbedder:
 
 def packaged() -> VectorEmbedder:
     """Return the sentence model that the optional package carries; nothing is downloaded."""
-    for name, value in _QUIETLY_OFFLINE.items():  # read when the package is imported
+    for name, value in _OFFLINE_AND_QUIET.items():  # read when the package is imported
         os.environ.setdefault(name, value)
     try:
         model = import_module(PACKAGE).load_model()
@@ -155,15 +162,17 @@ def packaged() -> VectorEmbedder:
 
 
 def _vectors(document: Any, n: int) -> Vectors:
-    """Return the vectors in the order of the texts; numbers that JSON lacks were read as null."""
+    """Return the vectors in the order of the `n` texts; raises ``NotTheContract``."""
     try:
-        listed = sorted(document["data"], key=lambda entry: int(entry["index"]))
+        in_order = sorted(document["data"], key=lambda entry: int(entry["index"]))
         vectors = [
-            [math.nan if x is None else float(x) for x in entry["embedding"]] for entry in listed
+            # The client reads NaN and infinities, which JSON lacks, as null.
+            [math.nan if x is None else float(x) for x in entry["embedding"]]
+            for entry in in_order
         ]
-        numbers = [int(entry["index"]) for entry in listed]
-    except (KeyError, TypeError, ValueError, OverflowError) as odd:
-        raise NotTheContract(mark("it holds no vectors")) from odd
+        numbers = [int(entry["index"]) for entry in in_order]
+    except (KeyError, TypeError, ValueError, OverflowError) as wrong:
+        raise NotTheContract(mark("it holds no vectors")) from wrong
     if numbers != list(range(n)):
         what = mark("it has %(found)s vectors for %(n)s texts")
         raise NotTheContract(what, found=len(vectors), n=n)

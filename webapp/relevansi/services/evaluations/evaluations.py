@@ -1,4 +1,4 @@
-"""Evaluations that are kept: stored, listed, paged through, taken away as files, deleted."""
+"""Stored evaluations: stored once, listed, paged through, downloaded, deleted."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from relevansi.metrics.evaluations.chunks import ChunkRow, ChunkScore
 from relevansi.metrics.evaluations.json_answers import WEIGHTS, JsonQuestion, JsonScore
 from relevansi.services.study import studies
 
-MOST_PARTS = 200
-"""Sentences or chunks of one item that its page shows; it says how many more there are."""
+MAX_PARTS = 200
+"""How many sentences or chunks of one item its page shows; it counts the rest."""
 
 
 class EvaluationKind(StrEnum):
@@ -39,15 +39,15 @@ ITEM_FIGURES = {
     EvaluationKind.CHUNKS: chunks.CHUNK_FIGURES,
     EvaluationKind.JSON: ("score", *WEIGHTS),
 }
-"""The figures of an item, the first of them in the list of items."""
+"""The figures of an item; the list of items shows the first."""
 
 
 def score_again(
     kind: EvaluationKind, row: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
 ) -> Sequence[SentenceVerdict] | ChunkScore | JsonScore:
-    """Return the score of a kept row with all that explains it: of an answer its sentences.
+    """Return the score of a stored row with its explanation: of an answer, its sentences.
 
-    No embedder is asked again: the sentences' cosines are kept in the parts.
+    No embedder is asked again: `parts` have the cosines of the sentences.
     """
     if kind is EvaluationKind.ANSWERS:
         return [
@@ -87,8 +87,11 @@ class Page(Struct, frozen=True):
 def store(
     session: Session, study: Study, scored: Evaluation, rows: WaitingRows, now: datetime
 ) -> tuple[str, bool]:
-    """Store an evaluation with its rows, unless an equal one is here; its id, and whether."""
-    # The same file twice at once: the second waits and finds the first.
+    """Store an evaluation with its rows, unless an equal one is stored.
+
+    Returns the id of the stored one, and whether it was there before.
+    """
+    # Locked, so that of one file sent twice at once the second finds the first.
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
     of_study, equal = Evaluation.study_id == study.id, Evaluation.sha256 == scored.sha256
     equal_id = session.scalar(select(Evaluation.id).where(of_study, equal))
@@ -98,7 +101,7 @@ def store(
     session.add(scored)
     session.flush()
     items = ({"evaluation_id": scored.id, "position": n, **row} for n, row in enumerate(rows, 1))
-    while batch := [*islice(items, _BATCH)]:
+    while batch := list(islice(items, _BATCH)):
         session.execute(insert(EvaluationItem), batch)
     return scored.id, False
 
@@ -139,7 +142,7 @@ def find_item(session: Session, evaluation: Evaluation, position: int) -> Evalua
 
 
 def results(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]]:
-    """Yield every item as the command line writes it, a batch in memory at a time."""
+    """Yield every item as the command line writes it, with one batch in memory at a time."""
     of_evaluation = EvaluationItem.evaluation_id == evaluation.id
     in_order = select(EvaluationItem.result).where(of_evaluation).order_by(EvaluationItem.position)
     yield from session.scalars(in_order.execution_options(yield_per=_BATCH))

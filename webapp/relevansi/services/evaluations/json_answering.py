@@ -1,8 +1,8 @@
-"""Questions put to a model with the fixed prompt; each answer is on disk before it counts.
+"""Questions put to a model with a fixed prompt; each answer is on disk before it counts.
 
-The file of answers is JSON Lines: their provenance, then one line for each question that
-was answered. A question whose call failed has no line, so going on asks it again. Contexts that
-a retriever gave are in the line: the answer is scored against them.
+The file of answers is JSON Lines: their provenance, then one line for each question that was
+answered. A question whose call failed has no line, so ``--resume`` asks it again. Contexts from a
+retriever are in the line: the answer is scored against them.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ from relevansi.metrics.evaluations.json_answers import Context, JsonQuestion
 from relevansi.metrics.runs.provenance import MODEL_PARTS, PROVENANCE, stated_provenance
 from relevansi.records import Problem
 
-PROMPT_VERSION = "eval_json_v2/1"
-"""Another text needs another version."""
+PROMPT_VERSION = "eval_json_v2/1"  # another text of the prompt needs another version
 
 _PLACE = re.compile(r"\{(question|contexts)\}")
 
@@ -59,9 +58,8 @@ def filled_prompt(question: JsonQuestion) -> str:
 
 
 TEMPERATURE = 0
-MOST_FAILURES = 5
-"""The failed calls in a row that end the asking: waiting would not mend the cause."""
-
+MAX_FAILURES = 5
+"""So many failed calls in a row end the asking: more calls would fail too."""
 
 KEY_VARIABLE = "RELEVANSI_RETRIEVER_KEY"
 _LISTS = ("contexts", "context")
@@ -81,17 +79,19 @@ def read_contexts(document: object) -> tuple[tuple[Context, ...], str | None]:
     excerpt = json.dumps(document, ensure_ascii=False)
     if not isinstance(document, dict):
         raise NotTheContract(mark("it is JSON, but not an object"), excerpt=excerpt)
-    name = next((name for name in _LISTS if name in document), None)
-    if name is None:
+    names = [name for name in _LISTS if name in document]
+    if not names:
         what = mark('it has no list "contexts", only: %(known)s')
         raise NotTheContract(what, known=", ".join(list(document)[:8]) or "-", excerpt=excerpt)
+    name = names[0]
     listed = document[name]
     if not isinstance(listed, list):
         raise NotTheContract(mark('"%(path)s" in it is not a list'), path=name, excerpt=excerpt)
     contexts = tuple(_context(raw, f"{name}[{n}]", excerpt) for n, raw in enumerate(listed))
     version = document.get("index_version")
-    is_named = isinstance(version, str | int) and not isinstance(version, bool)
-    return contexts, (str(version).strip() or None) if is_named else None
+    if isinstance(version, bool) or not isinstance(version, str | int):
+        return contexts, None
+    return contexts, str(version).strip() or None
 
 
 def _context(raw: object, place: str, excerpt: str) -> Context:
@@ -139,7 +139,7 @@ class OtherIndex(Conflict):
 
 
 class Answering(Struct):
-    """The questions to ask, the file to write, and the ids that are answered in it."""
+    """The questions to ask, the file of answers, its first line, and the ids answered in it."""
 
     questions: tuple[JsonQuestion, ...]
     path: Path
@@ -152,7 +152,7 @@ class Answering(Struct):
         return tuple(q for q in self.questions if q.row_id not in self.answered)
 
     def keep(self, question: JsonQuestion, answer: Answer) -> None:
-        """Write one answer behind the others, durably; raises `ModelUnknown`."""
+        """Append one answer to the file and sync it to disk; raises `ModelUnknown`."""
         lines = []
         if not self.answered:
             self.head.setdefault("model_id", answer.model)
@@ -173,7 +173,10 @@ class Answering(Struct):
         self.answered.add(question.row_id)
 
     def check_index(self, index: str | None) -> None:
-        """Take the retriever's word for its index where nothing else names it."""
+        """Check that the retriever still answers from one index, which it may name first here.
+
+        Raises ``IndexUnknown`` and ``OtherIndex``.
+        """
         expected = self.head.setdefault("index_version", index)
         if not expected:
             raise IndexUnknown
@@ -189,12 +192,14 @@ def head(
 ) -> dict[str, Any]:
     """Return the provenance of the answers: as `options` state it, else the file of questions.
 
-    Without either, no adapter is named and the index is the contexts of the questions. The index
-    of a `retriever` is named by `options` or by the retriever itself.
+    Without either the adapter is "none" and the index the contexts of the questions. The index of a
+    `retriever` is named by `options` or by the retriever itself.
     """
     chosen = stated_provenance(options)
+    # Options that name any part of a model name another one than the file of questions does.
     names = [] if set(MODEL_PARTS) & chosen.keys() else [*MODEL_PARTS]
-    names += [] if retriever else ["index_version"]
+    if retriever is None:
+        names.append("index_version")
     parts = stated_provenance({name: question_set.top.get(name) for name in names}) | chosen
     if not set(MODEL_PARTS) & parts.keys():
         parts["adapter_id"] = "none"
@@ -212,7 +217,7 @@ def head(
 def begin(
     question_set: JsonQuestionSet, path: Path, head: dict[str, Any], *, resume: bool = False
 ) -> Answering:
-    """The questions, to be answered into a file at `path`; `resume` keeps the answers it has.
+    """Return the questions to be answered into a file at `path`; `resume` keeps its answers.
 
     Raises `AnswersThere` and `OtherAnswers`.
     """
@@ -233,46 +238,49 @@ def begin(
                 answering.answered.add(str(line.value["id"]))
                 continue
             for name in ("retriever", *head):
-                theirs, ours = line.value.get(name), head.get(name)
-                if theirs != ours:
-                    none = gettext("none")
-                    values = [none if value is None else str(value) for value in (theirs, ours)]
-                    raise OtherAnswers(path, field=name, theirs=values[0], ours=values[1])
+                _check_same(path, name, line.value.get(name), head.get(name))
             answering.head = {**line.value, **head}
     return answering
+
+
+def _check_same(path: Path, name: str, of_file: object, of_call: object) -> None:
+    if of_file != of_call:
+        theirs = gettext("none") if of_file is None else str(of_file)
+        ours = gettext("none") if of_call is None else str(of_call)
+        raise OtherAnswers(path, field=name, theirs=theirs, ours=ours)
 
 
 def ask_rest(
     answering: Answering, chatbot: Chatbot, retriever: Endpoint | None = None, *, at_once: int = 1
 ) -> Generator[tuple[str, CallFailed | None]]:
-    """Ask the questions left; yields each id once its answer is on disk, or why it has none.
+    """Ask the unanswered questions; yield each id once its answer is on disk, or why it has none.
 
     The contexts are those of the question, or those that the `retriever` finds for it. Ends after
-    `MOST_FAILURES` failed calls in a row. Calls on their way when the asking is interrupted
-    are waited for and kept.
+    `MAX_FAILURES` failed calls in a row.
     """
-    to_ask = iter(answering.unanswered)
-    on_way: dict[Future[tuple[JsonQuestion, Answer]], JsonQuestion] = {}
+    unasked = iter(answering.unanswered)
+    in_flight: dict[Future[tuple[JsonQuestion, Answer]], JsonQuestion] = {}
     failed_in_a_row = 0
     with ThreadPoolExecutor(at_once) as pool:
         try:
             while True:
-                while len(on_way) < at_once and failed_in_a_row < MOST_FAILURES:
-                    question = next(to_ask, None)
+                while len(in_flight) < at_once and failed_in_a_row < MAX_FAILURES:
+                    question = next(unasked, None)
                     if question is None:
                         break
                     future = pool.submit(_answer, answering, question, chatbot, retriever)
-                    on_way[future] = question
-                if not on_way:
+                    in_flight[future] = question
+                if not in_flight:
                     return
-                for answered in wait(on_way, return_when=FIRST_COMPLETED).done:
-                    question = on_way.pop(answered)
-                    why = _why_unanswered(answering, answered)
-                    failed_in_a_row = failed_in_a_row + 1 if why else 0
-                    yield question.row_id, why
+                for future in wait(in_flight, return_when=FIRST_COMPLETED).done:
+                    question = in_flight.pop(future)
+                    failure = _store_answer(answering, future)
+                    failed_in_a_row = failed_in_a_row + 1 if failure else 0
+                    yield question.row_id, failure
         except (KeyboardInterrupt, GeneratorExit):
-            for future in on_way:
-                _why_unanswered(answering, future)
+            # Interrupted: calls in flight are paid for, so their answers are waited for and stored.
+            for future in in_flight:
+                _store_answer(answering, future)
             raise
 
 
@@ -288,10 +296,10 @@ def _answer(
     return question, chatbot.ask(Message(message=message, session_id="", user_id="", method=""))
 
 
-def _why_unanswered(
+def _store_answer(
     answering: Answering, future: Future[tuple[JsonQuestion, Answer]]
 ) -> CallFailed | None:
-    """Keep the answer, or return why there is none."""
+    """Append the answer of a call to the file, or return why there is none."""
     try:
         answering.keep(*future.result())
     except CallFailed as failure:
@@ -302,9 +310,13 @@ def _why_unanswered(
 def make_dev_set(
     question_set: JsonQuestionSet, name: str, n: int, seed: int
 ) -> tuple[bytes, str, Counter[str]]:
-    """A file of `n` questions, in proportion to their main topics, its version, and the topics."""
+    """Return a file of `n` questions, in proportion to their main topics, its version, the topics.
+
+    The topics are counted in the file.
+    """
     topics = [str(q.expected.get("main_topic") or "").strip() for q in question_set.questions]
     positions = json_answers.draw_dev_set(topics, n, seed=seed)
-    drawn = [question_set.raw[position] for position in positions]
-    version = json_answers.eval_set_version(name, drawn)
-    return json_answers.canonical(drawn), version, Counter(topics[at] for at in positions)
+    questions = [question_set.raw[position] for position in positions]
+    version = json_answers.eval_set_version(name, questions)
+    counts = Counter(topics[position] for position in positions)
+    return json_answers.canonical(questions), version, counts

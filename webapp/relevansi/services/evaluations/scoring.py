@@ -1,4 +1,4 @@
-"""Files scored by the automatic evaluations; nothing is stored before all is scored."""
+"""Scoring of files by the automatic evaluations; nothing is stored before all is scored."""
 
 from __future__ import annotations
 
@@ -31,19 +31,22 @@ from relevansi.records import Problem
 from relevansi.services.evaluations.embedders import VectorEmbedder
 from relevansi.services.evaluations.evaluations import EvaluationKind
 
-MOST_ROWS = 50_000
-"""Rows of one evaluation on the pages; the command line takes any number."""
-MOST_ROWS_OF_MODEL = 500
-"""The same where a model makes vectors of every text: as many as a request has time for."""
-MOST_PROBLEMS = 200
-"""Problems that are kept in words; all are counted."""
+MAX_ROWS = 50_000
+"""The most rows of an evaluation on the pages; the command line takes any number."""
+
+MAX_ROWS_OF_MODEL = 500
+"""The same where a model makes vectors of every text: what a request has time for."""
+
+MAX_PROBLEMS = 200
+"""How many problems are stored in words; all are counted."""
 
 _EXPECTED = {EvaluationKind.ANSWERS: "answers_file", EvaluationKind.CHUNKS: "chunks_file"}
 
 Figures = Sequence[Mapping[str, Any]]
-"""Name, value, n and why there is no value, in the order to show them."""
+"""Figures in the order to show them: name, value, n, and why there is no value."""
+
 Take = Callable[[ScoredRow], None]
-"""What gets each scored row."""
+"""A callback for each scored row."""
 
 
 class NamedBytes(Struct, frozen=True):
@@ -52,7 +55,7 @@ class NamedBytes(Struct, frozen=True):
 
 
 class ScoringSettings(Struct, frozen=True):
-    """How a file is to be scored; settings of another kind are ignored.
+    """The settings by which a file is scored; those of another kind are ignored.
 
     ``first`` is the number of rows after which to stop. ``subset`` is a dev set of JSON
     answers, scored first; with ``stop_at_gate`` the rest is scored only if it passes. ``prompt``
@@ -77,7 +80,7 @@ class ScoringSettings(Struct, frozen=True):
         return answers.AnswerScale(self.embedder, tau_sim, self.keep_citations)
 
     def as_stored(self) -> dict[str, Any]:
-        """Return the settings as they are stored; those that were not given are left out."""
+        """Return the settings as they are stored, without those that are not set."""
         if self.kind is EvaluationKind.JSON:
             gate: dict[str, Any] = _gate(self.gate)
             if self.subset is None:
@@ -87,7 +90,8 @@ class ScoringSettings(Struct, frozen=True):
         if self.kind is EvaluationKind.CHUNKS:
             return first
         scale = self.scale
-        return first | {  # in this order: a digest of these knows the same evaluation again
+        # The digest of an evaluation is over these: another order would score a file twice.
+        return first | {
             "tau_sim": scale.tau_sim,
             "embedder": self.embedder.name if self.embedder else None,
             "keep_citations": scale.keep_citations,
@@ -102,26 +106,28 @@ def constraint_scoring(
     threshold: Fraction | None = None,
     missing: constraints.MissingRule = constraints.MissingRule.COUNTED,
 ) -> tuple[constraints.ConstraintReport, tuple[Problem, ...]]:
-    """Return the cards of `results` against `gold`, with people's decisions in `manual`."""
+    """Return the cards of `results` checked against `gold`, with decisions of `manual`; problems.
+
+    Raises an ``ImportRefused``.
+    """
     gold_file = gold_questions.read(gold.name, gold.data)
     listed = listed_properties.read(results.name, results.data)
     problems = list(listed.problems)
     ids = {question.query_id for question in gold_file.questions}
-    strange = [query_id for query_id in listed.cards if query_id not in ids]
     problems += [
-        warning("result_without_question", results.name, query_id=number) for number in strange
+        warning("result_without_question", results.name, query_id=query_id)
+        for query_id in listed.cards
+        if query_id not in ids
     ]
     decisions = constraints.Decisions()
     if manual is not None:
-        decided = manual_input.read(manual.name, manual.data)
-        decisions = constraints.Decisions.of(decided.decisions)
+        manual_file = manual_input.read(manual.name, manual.data)
+        decisions = constraints.Decisions.of(manual_file.decisions)
         counts = {query_id: len(listed.cards.get(query_id, ())) for query_id in ids}
-        problems += [*decided.problems, *manual_input.check_cards(decided, counts)]
+        problems += [*manual_file.problems, *manual_input.check_cards(manual_file, counts)]
         automatic = {question.query_id for question in gold_file.questions if not question.manual}
-        by_hand = sorted({query_id for query_id, _ in decisions.cards} & automatic)
-        problems += [
-            warning("decision_on_automatic", manual.name, query_id=query_id) for query_id in by_hand
-        ]
+        for query_id in sorted({query_id for query_id, _ in decisions.cards} & automatic):
+            problems.append(warning("decision_on_automatic", manual.name, query_id=query_id))
     if threshold is None:
         threshold = gold_file.threshold
     report = constraints.evaluate(
@@ -137,12 +143,15 @@ def score_rows(
     take: Take,
     tell: Callable[[Problem], None],
 ) -> tuple[dict[str, Any], Figures]:
-    """Return the head and the figures of rows; `take` gets each scored row, `tell` each problem."""
+    """Return the head and the figures of a report on rows of cited answers or chunks.
+
+    `take` gets each scored row, `tell` each problem.
+    """
     is_answers, scale = settings.kind is EvaluationKind.ANSWERS, settings.scale
     summary, overall = answers.AnswerSummary(), ChunkMeans()
     strategies: dict[str, ChunkMeans] = {}
 
-    def scored(line: int, row: answers.AnswerRow | ChunkRow) -> ScoredRow | Problem:
+    def score_row(line: int, row: answers.AnswerRow | ChunkRow) -> ScoredRow | Problem:
         if isinstance(row, ChunkRow):
             score = chunks.score(row)
             overall.add(score)
@@ -164,7 +173,7 @@ def score_rows(
         n_rows += line != last
         if settings.first is not None and n_rows > settings.first:
             break
-        outcome = entry if isinstance(entry, Problem) else scored(*entry)
+        outcome = entry if isinstance(entry, Problem) else score_row(*entry)
         if isinstance(outcome, Problem):
             tell(outcome)
             left_out += line != last
@@ -195,21 +204,28 @@ def score_rows(
 def score_json(
     settings: ScoringSettings, answered: JsonAnswerSet, take: Take, tell: Callable[[Problem], None]
 ) -> tuple[dict[str, Any], Figures]:
-    """The head of the report on JSON answers, and its figures; `take` gets each answer scored."""
-    prompt, dev, questions, subset = settings.prompt, settings.subset, answered.questions, None
+    """Return the head and the figures of the report on JSON answers; `take` gets each scored row.
+
+    With a dev set in `settings` it is scored first. Where it misses the gate, the rest is not
+    scored if the settings say so. Raises an ``ImportRefused`` for another prompt than theirs.
+    """
+    prompt, dev_set, questions, subset = settings.prompt, settings.subset, answered.questions, None
     if prompt is not None:
-        digests = {"own": sha256(prompt.data).hexdigest()}
-        digests["stated"] = answered.provenance["prompt_sha256"]
+        digests = {
+            "own": sha256(prompt.data).hexdigest(),
+            "stated": answered.provenance["prompt_sha256"],
+        }
         if digests["own"] != digests["stated"].lower():
             raise ImportRefused(error("other_prompt", prompt.name, digests))
     stopped = False
-    if dev is not None:
-        ids = expected_json.read_subset(dev.name, dev.data)
+    if dev_set is not None:
+        ids = expected_json.read_subset(dev_set.name, dev_set.data)
         row_ids = {question.row_id for question in questions}
         unknown = [row_id for row_id in ids if row_id not in row_ids]
         if unknown:
-            tell(error("subset_ids_unknown", dev.name, {"ids": expected_json.some(unknown)}))
+            tell(error("subset_ids_unknown", dev_set.name, {"ids": expected_json.some(unknown)}))
         chosen = tuple(question for question in questions if question.row_id in set(ids))
+        # Takes no rows: the summary of all `questions` below takes them.
         subset = _summary(chosen, settings.gate, lambda _: None)
         stopped = settings.stop_at_gate and not subset.gate_passed
         questions = chosen if stopped else questions
@@ -247,16 +263,20 @@ def _gate(gate: Gate) -> dict[str, float]:
 
 
 def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingRows) -> Evaluation:
-    """Return the evaluation of `files`, to be stored; its rows go into `rows`."""
+    """Return the evaluation of `files`, to be stored; its scored rows are added to `rows`.
+
+    JSON answers may be two files: expected answers, and outputs to join with them. Raises an
+    ``ImportRefused``.
+    """
     problems: list[Problem] = []
     n_problems = n_rows = 0
     file, is_json = files[0], settings.kind is EvaluationKind.JSON
-    most = MOST_ROWS_OF_MODEL if isinstance(settings.embedder, VectorEmbedder) else MOST_ROWS
+    most = MAX_ROWS_OF_MODEL if isinstance(settings.embedder, VectorEmbedder) else MAX_ROWS
 
     def report(problem: Problem) -> None:
         nonlocal n_problems
         n_problems += 1
-        if n_problems <= MOST_PROBLEMS:
+        if n_problems <= MAX_PROBLEMS:
             problems.append(problem)
 
     def take(row: ScoredRow) -> None:
@@ -303,6 +323,7 @@ def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingR
 def _nothing_scored(
     kind: EvaluationKind, file: NamedBytes, problems: list[Problem]
 ) -> ImportRefused:
+    """Return why no row was scored: the file is of another kind, else the problems of its rows."""
     expected = _EXPECTED[kind]
     no_row = error("no_row_scored", file.name)
     try:

@@ -21,8 +21,8 @@ from relevansi.services.evaluations import embedders, evaluations, scoring
 from relevansi.services.evaluations.embedders import EmbedderUnusable
 from relevansi.services.evaluations.evaluations import EvaluationKind, Show
 from relevansi.services.evaluations.scoring import (
-    MOST_ROWS,
-    MOST_ROWS_OF_MODEL,
+    MAX_ROWS,
+    MAX_ROWS_OF_MODEL,
     NamedBytes,
     ScoringSettings,
 )
@@ -279,8 +279,8 @@ def _index(form: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> R
         titles={kind: _title(kind) for kind in EvaluationKind},
         asked=form,
         endpoint_model=embedders.configured_model(),
-        most_rows=MOST_ROWS,
-        most_rows_of_model=MOST_ROWS_OF_MODEL,
+        most_rows=MAX_ROWS,
+        most_rows_of_model=MAX_ROWS_OF_MODEL,
         refusals=refusals,
     )
 

@@ -17,7 +17,7 @@ from relevansi.metrics.evaluations.registry import EVALUATIONS
 from relevansi.metrics.evaluations.similarity import Coverage
 from relevansi.services.evaluations.evaluations import (
     ITEM_FIGURES,
-    MOST_PARTS,
+    MAX_PARTS,
     EvaluationKind,
     score_again,
 )
@@ -99,14 +99,14 @@ def item_fields(kind: EvaluationKind, item: EvaluationItem) -> Shown:
         "question": item.row["question"],
         "expected": (),
         "failure": "",
-        "n_hidden": max(0, len(parts) - MOST_PARTS) if kind is not EvaluationKind.JSON else 0,
+        "n_hidden": max(0, len(parts) - MAX_PARTS) if kind is not EvaluationKind.JSON else 0,
     }
     if isinstance(score, ChunkScore):
         return fields | _chunks(score, parts)
     if isinstance(score, JsonScore):
         return fields | _json(score, item, parts)
     gold, contexts = item.row["gold"], item.row["contexts"]
-    sentences = zip(parts[:MOST_PARTS], score, strict=False)
+    sentences = zip(parts[:MAX_PARTS], score, strict=False)
     return fields | {
         "expected": () if gold is None else ((cut(gold), ""),),
         "parts": [_sentence(part, verdict, contexts) for part, verdict in sentences],
@@ -134,7 +134,7 @@ def cited(citations: Iterable[str], contexts: Mapping[str, str]) -> list[tuple[s
 def _chunks(score: ChunkScore, item_parts: list[Shown]) -> Shown:
     row, looks = score.row, {"common": score.common, "missed": score.missed}
     parts = []
-    chunks = zip(item_parts[:MOST_PARTS], row.retrieved_chunks, score.chunk_words, strict=False)
+    chunks = zip(item_parts[:MAX_PARTS], row.retrieved_chunks, score.chunk_words, strict=False)
     for part, text, common in chunks:
         counts = {"n_common": len(common), "n_words": len(set(text.split()))}
         parts.append(part | counts | {"segments": _marked(cut(text), {"common": score.common})})

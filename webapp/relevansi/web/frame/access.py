@@ -496,7 +496,7 @@ def why_refused(environ: Mapping[str, str]) -> str | None:
     return None
 
 
-MOST_PARTS = 1_000  # fields and files of one upload
+MAX_PARTS = 1_000  # fields and files of one upload
 OF_STRANGERS = (64 * 2**10, 100)
 """The bytes and fields of a body: a password, a consent or a language takes a hundredth of it."""
 OF_KNOWN = (512 * 2**10, 10_000)
@@ -516,7 +516,7 @@ def limit_body() -> None:
     if not (user.is_owner and request.mimetype == "multipart/form-data"):
         largest = min(body, largest)
     request.max_content_length = request.max_form_memory_size = largest
-    request.max_form_parts = min(fields, MOST_PARTS)
+    request.max_form_parts = min(fields, MAX_PARTS)
     is_typed = request.mimetype == "application/x-www-form-urlencoded"
     if is_typed and request.get_data().count(b"&") >= fields:
         raise RequestEntityTooLarge
