@@ -11,7 +11,7 @@ from relevansi.records import Relevance
 from relevansi.services.machine_judges import prompts
 from relevansi.services.machine_judges.prompts import (
     EXPLANATIONS,
-    LONGEST_REASON,
+    MAX_REASON,
     PLACES,
     VERDICTS,
     MachineVerdict,
@@ -99,7 +99,7 @@ def test_every_answer_is_a_verdict_or_a_named_failure(answer: str) -> None:
         return
     decoded = json.loads(answer)
     assert VERDICTS[decoded["verdict"]] == said.verdict
-    assert 0 < len(said.reason) <= LONGEST_REASON
+    assert 0 < len(said.reason) <= MAX_REASON
 
 
 @given(TEXTS, TEXTS, TEXTS, TEXTS)

@@ -22,7 +22,7 @@ from relevansi.metrics.agreement.agreement import Coefficient
 from relevansi.metrics.agreement.registry import COEFFICIENTS, coefficients
 from relevansi.printable import name_line
 from relevansi.services.machine_judges import calls, judges, prompts
-from relevansi.services.machine_judges.calls import MOST_AT_ONCE, JudgeWork, SessionState, Terms
+from relevansi.services.machine_judges.calls import MAX_AT_ONCE, JudgeWork, SessionState, Terms
 from relevansi.services.machine_judges.judges import BesidePeople
 from relevansi.services.people import raters
 from relevansi.services.study import studies
@@ -163,7 +163,7 @@ def estimate_command(name: str, *, reply: Reply, **limits: Any) -> None:
 @click.option(
     "--max-calls", "most_calls", type=LEAST, help="Stop after so many calls, tries included."
 )
-@click.option("--at-once", type=click.IntRange(1, MOST_AT_ONCE), default=2)
+@click.option("--at-once", type=click.IntRange(1, MAX_AT_ONCE), default=2)
 @click.option("--yes", is_flag=True, help="Start without asking after the cost is shown.")
 def run_command(name: str, *, yes: bool, **limits: Any) -> None:
     """Let the judge NAME judge what is left, after its cost was shown and agreed to.

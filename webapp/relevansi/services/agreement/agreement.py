@@ -155,11 +155,11 @@ def _repeat_consistency(
     )
     # The first and the second verdict or grade on each item that was judged again.
     pairs: dict[tuple[int, ItemKind], list[Any]] = defaultdict(list)
-    for rater_id, item_id, verdict, again in session.execute(verdicts_again):
+    for rater_id, item_id, verdict, verdict_again in session.execute(verdicts_again):
         kind = ItemKind.EMPTY_LISTS if item_id is None else ItemKind.CARDS
-        pairs[rater_id, kind].append((verdict, again))
-    for rater_id, grade, again in session.execute(grades_again):
-        pairs[rater_id, ItemKind.QUALITY].append((grade, again))
+        pairs[rater_id, kind].append((verdict, verdict_again))
+    for rater_id, grade, grade_again in session.execute(grades_again):
+        pairs[rater_id, ItemKind.QUALITY].append((grade, grade_again))
     return tuple(
         consistency(rater.name, kind, pairs[rater.id, kind], top=top)
         for kind in kinds

@@ -1,7 +1,7 @@
-"""A machine judge at work: one judged item at a time is claimed, asked about and kept.
+"""The sessions and calls of a machine judge: each judged item is claimed, asked about and stored.
 
-A call whose caller died is known by its lease (see ``workers.loop``) and is made again. A session
-is stored, so that it outlives a page, a thread and the process; who asks the model goes on from it.
+A call whose process died is known by its lease, which has ended (see ``workers.loop``), and is made
+again. Sessions are stored, so that they outlive a page, a thread and the process (decision 0024).
 """
 
 from __future__ import annotations
@@ -45,10 +45,12 @@ from relevansi.services.runs.reports import UnknownRater
 from relevansi.services.workers import loop
 from relevansi.services.workers.loop import Idle, Lease, OutsideWork
 
-MOST_FAILURES = 5
-"""The failed calls in a row that end a session: repeating them would only cost money."""
-MOST_AT_ONCE = MOST_FAILURES
-"""The most calls at once: with more, too many could fail before the first one is back."""
+MAX_FAILURES = 5
+"""So many failed calls in a row end a session: repeating them would only cost money."""
+
+MAX_AT_ONCE = MAX_FAILURES
+"""The most calls at once: with more, too many could fail before the first is back."""
+
 MISSING_KEY, OTHER_CONFIGURATION, UNEXPECTED = "missing_key", "other_configuration", "unexpected"
 
 SENTENCES: Mapping[str, str] = {
@@ -68,7 +70,7 @@ SENTENCES: Mapping[str, str] = {
     OTHER_CONFIGURATION: mark("Another endpoint or model is configured by now."),
     UNEXPECTED: mark("Something went wrong on our side."),
 }
-"""Why a call or a session failed, in words, as message ids."""
+"""The sentence of each code of a failed call or session, as message ids."""
 
 
 class AlreadyRunning(Conflict):
@@ -93,14 +95,14 @@ class SessionState(StrEnum):
 
 
 class CallState(StrEnum):
-    """The state of the last call about a judged item, once it is not on its way any more."""
+    """The state of the last call about a judged item, once the call has ended."""
 
     JUDGED = "judged"
     FAILED = "failed"
 
 
 class Terms(Struct, frozen=True):
-    """The terms the owner agreed to: prices for a million tokens, caps, calls at once."""
+    """The owner's terms of a session: prices of a million tokens, cap on calls, calls at once."""
 
     prompt_price: float | None = None
     completion_price: float | None = None
@@ -110,10 +112,11 @@ class Terms(Struct, frozen=True):
 
 
 def mapping(endpoint: JudgeEndpoint, model: str, temperature: float) -> mappings.Mapping:
-    """Return how the endpoint is spoken to; its key comes from the environment."""
-    bearer = f"Bearer {{env:{endpoint.key_variable}}}"
-    spoken = mappings.openai(model, {"temperature": temperature})
-    return replace(spoken, headers={"Authorization": bearer} if endpoint.key_variable else {})
+    """Return the requests and answers of the endpoint; its key comes from the environment."""
+    headers = {}
+    if endpoint.key_variable:
+        headers["Authorization"] = f"Bearer {{env:{endpoint.key_variable}}}"
+    return replace(mappings.openai(model, {"temperature": temperature}), headers=headers)
 
 
 def start(
@@ -123,14 +126,20 @@ def start(
     terms: Terms,
     now: datetime,
 ) -> MachineSession:
-    """Return a new session of a judge, running, logged with its estimate."""
+    """Return a new running session of a judge, logged with its estimate of tokens.
+
+    Raises ``NotConfigured``, ``OtherConfiguration``, ``OtherLanguage``, ``MissingKey``,
+    ``AlreadyRunning``, ``UnknownRater`` for a removed judge, and ``NothingToJudge``.
+    """
     if endpoint is None:
         raise NotConfigured
     if not judges.fits(judge, endpoint):
         raise OtherConfiguration(f"{judge.model} ({judge.endpoint})")
     if judge.language != LANGUAGE:
         raise OtherLanguage(judge.rater.name)
+    # Raises MissingKey now, rather than in the first call.
     mappings.filled(mapping(endpoint, judge.model, judge.temperature).headers)
+    # Locked, since two sessions started at once would both run.
     events.lock(session, judge.rater)
     if running(session, judge.rater_id) is not None:
         raise AlreadyRunning(judge.rater.name)
@@ -152,7 +161,7 @@ def start(
 
 
 def stop(session: Session, judge: MachineJudge, now: datetime) -> None:
-    """End the running session, logged; calls that are on their way are still kept."""
+    """End the running session, logged; verdicts of calls in flight are still stored."""
     judging = running(session, judge.rater_id)
     if judging is not None:
         end(judging, SessionState.STOPPED, now)
@@ -172,27 +181,29 @@ def _lock_session(session: Session, where: ColumnElement[bool]) -> MachineSessio
 
 
 def state_of(session: Session, judging: MachineSession, now: datetime) -> SessionState:
-    """Return the state of a session; interrupted when no caller has worked on it for a while."""
+    """Return the state of a session: "interrupted" if it makes no calls any more."""
     if judging.ended_at is not None:
         return SessionState(judging.state)
     of_session = MachineCall.session_id == judging.id
     last = session.scalar(select(func.max(MachineCall.at)).where(of_session))
-    quiet = now - (last or judging.started_at) > loop.LEASE_TIME
-    is_asking = bool(calls_in_flight(session, judging, now))
-    return SessionState.INTERRUPTED if quiet and not is_asking else SessionState.RUNNING
+    is_quiet = now - (last or judging.started_at) > loop.LEASE_TIME
+    if is_quiet and not calls_in_flight(session, judging, now):
+        return SessionState.INTERRUPTED
+    return SessionState.RUNNING
 
 
 def calls_in_flight(session: Session, judging: MachineSession, now: datetime) -> list[MachineCall]:
-    """Return the judge's calls that are on their way, of whichever session."""
-    theirs = MachineCall.rater_id == judging.rater_id
-    in_flight = select(MachineCall).where(theirs, loop.are_held(MachineCall, now))
+    """Return the judge's calls that are in flight, of any session."""
+    of_judge = MachineCall.rater_id == judging.rater_id
+    in_flight = select(MachineCall).where(of_judge, loop.are_held(MachineCall, now))
     return list(session.scalars(in_flight))
 
 
 def end(
-    judging: MachineSession, became: SessionState, now: datetime, why: str | None = None
+    judging: MachineSession, state: SessionState, now: datetime, why: str | None = None
 ) -> None:
-    judging.state, judging.ended_at, judging.why = str(became), now, why
+    """End a session in this state; `why` is a code of ``SENTENCES``."""
+    judging.state, judging.ended_at, judging.why = str(state), now, why
 
 
 def running_judges(session: Session) -> list[tuple[int, int]]:
@@ -205,7 +216,7 @@ PATIENCE = Patience(seconds=60, tries=2, first_pause=1, longest_pause=5, longest
 
 
 class JudgeCall(Struct, frozen=True):
-    """One judged item to ask about: the whole text, and how many tries the budget allows.
+    """A call about one judged item: the full prompt, and how many tries the cap on calls allows.
 
     ``scale`` is that of the study, by which the answer is read.
     """
@@ -234,18 +245,17 @@ class CallOutcome(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
-    """The work of one machine judge, for the session that it has running."""
+    """The calls of one machine judge, for its running session."""
 
     rater_id: int
     endpoint: JudgeEndpoint | None
     patience: Patience = PATIENCE
 
     def claim(self, session: Session, now: datetime) -> JudgeCall | Idle:
-        """Return the next call, with its part of the budget reserved; else why there is none.
+        """Return the next call, its tries reserved under the cap on calls; else why there is none.
 
-        A session ends here when everything is judged, when the next call could exceed its
-        budget, when the judge was removed, or when another model is configured than its own.
-        So few calls are on their way that no more can fail in a row than end the session.
+        A session ends here when everything is judged, when the cap leaves no call, when the judge
+        was removed, or when another model is configured than its own.
         """
         judging = running(session, self.rater_id)
         if judging is None:
@@ -258,7 +268,8 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         if judging.ended_at is not None:
             return Idle.DONE
         in_flight = calls_in_flight(session, judging, now)
-        if len(in_flight) >= min(judging.at_once, MOST_FAILURES - judging.failed_in_a_row):
+        # So few at once that no more can fail in a row than end the session.
+        if len(in_flight) >= min(judging.at_once, MAX_FAILURES - judging.failed_in_a_row):
             return Idle.RETRY
         call = _prepare_call(session, judge, judging, in_flight, now)
         if isinstance(call, JudgeCall):
@@ -272,30 +283,39 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         """Return the model's verdict on one card, or why there is none."""
         assert self.endpoint is not None  # or nothing would have been claimed
         try:
-            spoken = mapping(self.endpoint, call.model, call.temperature)
+            requests = mapping(self.endpoint, call.model, call.temperature)
             patience = replace(self.patience, tries=min(call.tries, self.patience.tries))
-            client = Chatbot(judges.address(self.endpoint), spoken, patience)
+            client = Chatbot(judges.address(self.endpoint), requests, patience)
             answer = client.ask(Message(message=call.prompt, session_id="", user_id="", method=""))
         except CallFailed as failure:
+            # Stored in English: it is read by people of either language.
             with speaking(SOURCE_LANGUAGE):
                 detail = " ".join(failure.values.values())
                 if isinstance(failure, NotTheContract):
                     detail = gettext(failure.what, **failure.values)
-            about = {name: getattr(failure, name) for name in ("code", "excerpt", "tries")}
-            return CallOutcome(answered=False, detail=detail, **about)
+            return CallOutcome(
+                answered=False,
+                detail=detail,
+                code=failure.code,
+                excerpt=failure.excerpt,
+                tries=failure.tries,
+            )
         except MissingKey as missing:
-            why = str(missing.args[0])
-            return CallOutcome(tries=0, answered=False, code=MISSING_KEY, detail=why)
-        numbers = [(answer.usage or {}).get(f"{part}_tokens") for part in ("prompt", "completion")]
-        prompt, completion = (n if type(n) is int and 0 <= n < 10**9 else None for n in numbers)
-        used = answer.tries, prompt, completion
+            variable = str(missing.args[0])
+            return CallOutcome(tries=0, answered=False, code=MISSING_KEY, detail=variable)
+        usage = answer.usage or {}
+        outcome = CallOutcome(
+            tries=answer.tries,
+            prompt_tokens=_token_count(usage.get("prompt_tokens")),
+            completion_tokens=_token_count(usage.get("completion_tokens")),
+        )
         try:
-            return CallOutcome(prompts.read(answer.text, call.scale), *used)
+            return replace(outcome, verdict=prompts.read(answer.text, call.scale))
         except UnreadableVerdict as wrong:
-            return CallOutcome(None, *used, code=str(wrong), excerpt=answer.text[:2000])
+            return replace(outcome, code=str(wrong), excerpt=answer.text[:2000])
 
     def store(self, session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
-        """Store the outcome of a call: the verdict through the judge's event, or the failure."""
+        """Store the outcome of a call: the verdict as an event of the judge, or the failure."""
         judging = _lock_session(session, MachineSession.id == call.session_id)
         if judging is None:
             return  # the judge was deleted meanwhile
@@ -314,7 +334,7 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         row.excerpt = storable_text(outcome.excerpt) or None
         judging.failed += 1
         judging.failed_in_a_row += 1
-        if judging.failed_in_a_row >= MOST_FAILURES and judging.ended_at is None:
+        if judging.failed_in_a_row >= MAX_FAILURES and judging.ended_at is None:
             end(judging, SessionState.FAILING, now, outcome.code)
 
     def unforeseen(self, error: Exception) -> CallOutcome:  # noqa: ARG002 (the log has it)
@@ -328,24 +348,28 @@ def _prepare_call(
     in_flight: Sequence[MachineCall],
     now: datetime,
 ) -> JudgeCall | SessionState:
-    mine = MachineCall.rater_id == judge.rater_id
+    """Return the call about the next item, leased to the caller, or a state to end the session in.
+
+    An item whose call failed in this session is not asked about again before the next.
+    """
+    of_judge = MachineCall.rater_id == judge.rater_id
     failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == judging.id)
     is_held = loop.are_held(MachineCall, now)
-    busy = select(MachineCall.judged_item_id).where(mine, or_(failed, is_held))
-    left_to_judge = prompts.open_items(session, judge, JudgedItem.id.not_in(busy))
-    if not left_to_judge:
+    skipped = select(MachineCall.judged_item_id).where(of_judge, or_(failed, is_held))
+    open_items = prompts.open_items(session, judge, JudgedItem.id.not_in(skipped))
+    if not open_items:
         return SessionState.FINISHED
-    item_id = left_to_judge[0]
+    item_id = open_items[0]
     ((_, prompt),) = prompts.prompts_of(session, judge, [item_id])
     key = {"rater_id": judge.rater_id, "judged_item_id": item_id}
     row = session.get(MachineCall, key) or MachineCall(**key, state="", attempt=0)
     if loop.is_lost(row, now):
-        # Its caller died: it counts at its estimated cost, which it may have had.
-        died_in = session.get(MachineSession, row.session_id)
-        if died_in is not None:
-            died_in.calls += 1
-            died_in.uncounted += 1
-            died_in.prompt_tokens += prompts.Rates().prompt(row.prompt_characters)
+        # Its process died, perhaps after the model was paid: it counts at its estimated cost.
+        lost_session = session.get(MachineSession, row.session_id)
+        if lost_session is not None:
+            lost_session.calls += 1
+            lost_session.uncounted += 1
+            lost_session.prompt_tokens += prompts.Rates().prompt(row.prompt_characters)
         row.reserved_calls = 0
     tries = _tries_left(judging, in_flight)
     if not tries:
@@ -357,21 +381,27 @@ def _prepare_call(
     session.add(row)
     session.flush()
     lease = loop.take(session, row, now)
-    assert lease is not None  # the session is locked, and no call on its way was looked at
+    assert lease is not None  # the session is locked, and items of calls in flight were skipped
     scale = Scale.stored(judge.rater.study.scale)
     return JudgeCall(lease, judging.id, judge.model, judge.temperature, prompt, tries, scale)
 
 
 def _tries_left(judging: MachineSession, in_flight: Sequence[MachineCall]) -> int:
-    """Return how many tries the session's limit of calls leaves, those under way counted."""
+    """Return how many tries the session's cap on calls leaves beside those of calls in flight."""
     if judging.most_calls is None:
         return PATIENCE.tries
     reserved = sum(call.reserved_calls for call in in_flight)
     return min(PATIENCE.tries, max(0, judging.most_calls - judging.calls - reserved))
 
 
+def _token_count(number: object) -> int | None:
+    """Return a number of tokens that an endpoint states, ``None`` if it cannot be one."""
+    # By its exact type: True is an int to isinstance.
+    return number if type(number) is int and 0 <= number < 10**9 else None
+
+
 def _count(judging: MachineSession, call: JudgeCall, outcome: CallOutcome) -> None:
-    """Add a call's tokens and cost; an answer that states no tokens counts the usual number."""
+    """Add a call's tokens to its session; an answer without numbers counts the usual ones."""
     judging.calls += outcome.tries
     if not outcome.answered:
         return
@@ -393,11 +423,11 @@ def _judge(session: Session, row: MachineCall, verdict: MachineVerdict, now: dat
     events.refresh(session, judge.rater, [target])
 
 
-MOST_FAILED = 10
+MAX_FAILED_SHOWN = 10
 
 
 class SessionNow(NamedTuple):
-    """A session as it is now, and how many cards it judged."""
+    """A session with its present state, and how many cards it judged."""
 
     line: MachineSession
     state: SessionState
@@ -405,11 +435,11 @@ class SessionNow(NamedTuple):
 
 
 class Work(Struct, frozen=True):
-    """The numbers of cards judged and left, the running session if any, and those before.
+    """The numbers of cards judged and open, the running session if any, and the earlier ones.
 
     ``n_failed`` cards had an answer that could not be used, ``failed`` are the latest: (call,
-    position, title); the next session asks again. ``n_fenced`` of those judged had theirs in a
-    code fence.
+    position, title); the next session asks about them again. ``n_fenced`` of the judged cards had
+    an answer in a code fence.
     """
 
     judged: int
@@ -422,18 +452,20 @@ class Work(Struct, frozen=True):
 
 
 def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
-    """Return what a judge has done so far, what it does now, and what failed."""
+    """Return the progress of a judge, its sessions, and the latest failed cards."""
     is_judged = MachineCall.state == str(CallState.JUDGED)
     of_session = MachineCall.session_id == MachineSession.id
-    judged = select(func.count()).where(of_session, is_judged).scalar_subquery()
-    own_sessions = select(MachineSession, judged).where(MachineSession.rater_id == judge.rater_id)
-    rows = session.execute(own_sessions.order_by(MachineSession.id.desc()))
-    sessions = [SessionNow(line, state_of(session, line, now), count) for line, count in rows]
+    n_judged = select(func.count()).where(of_session, is_judged).scalar_subquery()
+    of_rater = MachineSession.rater_id == judge.rater_id
+    rows = session.execute(
+        select(MachineSession, n_judged).where(of_rater).order_by(MachineSession.id.desc())
+    )
+    sessions = [SessionNow(line, state_of(session, line, now), n) for line, n in rows]
     of_judge = MachineCall.rater_id == judge.rater_id
     is_failed = MachineCall.state == str(CallState.FAILED)
 
-    def count(*which: ColumnElement[bool]) -> int:
-        return session.scalar(select(func.count()).where(of_judge, *which)) or 0
+    def count(*conditions: ColumnElement[bool]) -> int:
+        return session.scalar(select(func.count()).where(of_judge, *conditions)) or 0
 
     failed = session.execute(
         select(MachineCall, JudgedItem, Question.position)
@@ -441,9 +473,8 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
         .join(Question, Question.id == JudgedItem.question_id)
         .where(of_judge, is_failed)
         .order_by(MachineCall.at.desc(), MachineCall.judged_item_id)
-        .limit(MOST_FAILED)
+        .limit(MAX_FAILED_SHOWN)
     )
-    cards = [(call, at, from_row(item.card or {"title": ""})) for call, item, at in failed]
     return Work(
         judged=count(is_judged),
         n_open=len(prompts.open_items(session, judge)),
@@ -451,5 +482,8 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
         n_fenced=count(is_judged, MachineCall.error_code == FENCED),
         current=next((line for line in sessions if line.line.ended_at is None), None),
         earlier=tuple(line for line in sessions if line.line.ended_at is not None),
-        failed=tuple((call, position, card.title) for call, position, card in cards),
+        failed=tuple(
+            (call, position, from_row(item.card or {"title": ""}).title)
+            for call, item, position in failed
+        ),
     )

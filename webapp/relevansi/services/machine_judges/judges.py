@@ -4,9 +4,9 @@ A judge is never altered: another model or another prompt is another judge. Its 
 are in no figure of people, and no figure of its own may be chosen before its owner has seen how
 far it agrees with people and released it (see ``beside_people``).
 
-Beside a machine, people's verdict on a card is the adjudicated one, else the majority of all
-raters; the machine never is one of them. "Cannot tell" is a verdict in the table and missing in
-every coefficient, as between people.
+A machine is compared with the adjudicated verdict on a card, else that of the majority of people.
+"Cannot tell" is a verdict in the table and missing in every coefficient, as between people
+(decision 0016).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from relevansi.services.study import studies
 
 PATH = "/chat/completions"
 LANGUAGE = "en"
-"""The language in which a machine is asked, but for the words of the study and of its cards."""
+"""The language of prompts, except for the words of the study and of its cards."""
 
 
 class NotConfigured(Conflict):
@@ -61,21 +61,21 @@ class UnusableEndpoint(Refused):
 
 
 class OtherConfiguration(Conflict):
-    """The configured endpoint or model is not the judge's; its own is the argument."""
+    """The configured endpoint or model is not the judge's; the argument is the judge's."""
 
     message = mark("This judge is %(name)s; another endpoint or model is configured")
     remedy = mark("Configure its own again, or make a new machine judge with the other model.")
 
 
 class OtherLanguage(Conflict):
-    """The judge was asked in a language in which none is asked any more."""
+    """The judge has a prompt in a language that is not supported any more."""
 
     message = mark("%(name)s was asked in Indonesian; machine judges are asked in English now")
     remedy = mark("Its verdicts stay. Make a new machine judge to go on.")
 
 
 def address(endpoint: JudgeEndpoint) -> str:
-    """Return where the endpoint is asked; raises ``UnusableEndpoint``."""
+    """Return the full address of the endpoint; raises ``UnusableEndpoint``."""
     try:
         return full_address(endpoint.url, PATH)
     except UnusableAddress:
@@ -90,7 +90,10 @@ def make(
     prompt: str,
     now: datetime,
 ) -> MachineJudge:
-    """Return a new machine judge with the configured model and this prompt, logged."""
+    """Return a new machine judge with the configured model and this prompt, logged.
+
+    Raises ``UnfitPrompt``, ``NameTaken`` and ``UnusableEndpoint``.
+    """
     prompt = prompt.replace("\r\n", "\n").strip()
     prompts.check(prompt)
     if raters.find_named(session, study, name) is not None:
@@ -108,7 +111,7 @@ def make(
 
 
 def usual_prompt(study: Study) -> str:
-    """Return the prompt that a judge of the study begins with."""
+    """Return the default prompt of the study, with its guidelines and scale."""
     guidelines = studies.guidelines(study, LANGUAGE)
     return prompts.default(guidelines, study.kind, Scale.stored(study.scale))
 
@@ -141,20 +144,33 @@ def changed_prompts(session: Session) -> list[str]:
 
 def lines(session: Session, study: Study) -> Sequence[Row[Any]]:
     """Return the study's machine judges, the newest first, as ``relevansi judge list`` does."""
-    judge_id, session_of = MachineJudge.rater_id, MachineSession
-    has_verdict = Judgment.rater_id == judge_id, Judgment.verdict.is_not(None)
-    judged = select(func.count()).where(*has_verdict)
-    is_running = exists().where(session_of.rater_id == judge_id, session_of.ended_at.is_(None))
-    rows = (
-        *(Rater.id, Rater.name, MachineJudge.model, MachineJudge.prompt_sha256),
-        *(MachineJudge.created_at, MachineJudge.released_at, Rater.removed_at),
-        *(judged.scalar_subquery().label("judged"), is_running.label("is_running")),
+    judge_id = MachineJudge.rater_id
+    n_judged = select(func.count()).where(
+        Judgment.rater_id == judge_id, Judgment.verdict.is_not(None)
     )
-    of_study = select(*rows).join(Rater, Rater.id == judge_id).where(Rater.study_id == study.id)
-    return session.execute(of_study.order_by(judge_id.desc())).all()
+    is_running = exists().where(
+        MachineSession.rater_id == judge_id, MachineSession.ended_at.is_(None)
+    )
+    return session.execute(
+        select(
+            Rater.id,
+            Rater.name,
+            MachineJudge.model,
+            MachineJudge.prompt_sha256,
+            MachineJudge.created_at,
+            MachineJudge.released_at,
+            Rater.removed_at,
+            n_judged.scalar_subquery().label("judged"),
+            is_running.label("is_running"),
+        )
+        .join(Rater, Rater.id == judge_id)
+        .where(Rater.study_id == study.id)
+        .order_by(judge_id.desc())
+    ).all()
 
 
 def fits(judge: MachineJudge, endpoint: JudgeEndpoint) -> bool:
+    """Whether the configured endpoint and model are those of the judge."""
     return (public_address(address(endpoint)), endpoint.model) == (judge.endpoint, judge.model)
 
 
@@ -162,12 +178,12 @@ def _digest(prompt: str) -> str:
     return sha256(prompt.encode()).hexdigest()
 
 
-FEWEST_SHARED = 20
-"""The fewest cards both must have decided before the machine's figures may be used."""
+MIN_SHARED = 20
+"""The number of cards both must have decided before the machine's figures may be used."""
 
 
 class TooLittleShared(Conflict):
-    """Machine and people decided too few of the same cards; how many is the argument."""
+    """Machine and people decided too few of the same cards; the argument is how many."""
 
     message = mark("Machine and people have decided too few of the same cards")
     remedy = mark("Nothing was changed. Its page of agreement says how many are needed.")
@@ -185,13 +201,15 @@ class Beside(Struct, frozen=True):
 
     @property
     def is_apart(self) -> bool:
+        """Whether both decided, and differently."""
         return self.machine != self.people and Relevance.UNSURE not in (self.machine, self.people)
 
 
 class BesidePeople(Struct, frozen=True):
-    """What a machine and people both judged; coefficients are over the cards that both decided.
+    """The cards that a machine and people both judged; coefficients are over those both decided.
 
-    Above a binary scale the grades are an order, and there are weighted kappas too.
+    ``table`` counts cards by the machine's and people's verdict, ``people`` has the agreement with
+    each person by name. Above a binary scale there are weighted kappas too.
     """
 
     table: Mapping[tuple[str, str], int]
@@ -206,7 +224,7 @@ class BesidePeople(Struct, frozen=True):
 
     @property
     def may_release(self) -> bool:
-        return self.n >= FEWEST_SHARED
+        return self.n >= MIN_SHARED
 
 
 def beside_people(session: Session, study: Study, judge: MachineJudge) -> BesidePeople:
@@ -215,39 +233,45 @@ def beside_people(session: Session, study: Study, judge: MachineJudge) -> Beside
     people = studies.raters(session, study)
     by_machine = verdicts.of_rater(session, scope, judge.rater_id).by_item
     merged = verdicts.adjudicated(session, scope, people).by_item
-    each = verdicts.by_rater(session, scope, [rater.id for rater in people])
+    by_rater = verdicts.by_rater(session, scope, [rater.id for rater in people])
     scale = Scale.stored(study.scale)
-    both = by_machine.keys() & merged.keys()
-    table = Counter((by_machine[item_id], merged[item_id]) for item_id in both)
-    by_name = [(rater.name, each[rater.id].by_item) for rater in people]
-    beside_each = [
-        (name, _agreement(by_machine, by_person, scale))
-        for name, by_person in by_name
-        if by_machine.keys() & by_person.keys()
-    ]
-    cards = _cards(session, judge, by_machine, merged)
-    agreement = _agreement(by_machine, merged, scale)
-    return BesidePeople(table, agreement, tuple(beside_each), cards, len(by_machine))
+    shared = by_machine.keys() & merged.keys()
+    agreements = []
+    for rater in people:
+        by_person = by_rater[rater.id].by_item
+        if by_machine.keys() & by_person.keys():
+            agreements.append((rater.name, _agreement(by_machine, by_person, scale)))
+    return BesidePeople(
+        table=Counter((by_machine[item_id], merged[item_id]) for item_id in shared),
+        agreement=_agreement(by_machine, merged, scale),
+        people=tuple(agreements),
+        cards=_cards(session, judge, by_machine, merged),
+        machine_judged=len(by_machine),
+    )
 
 
 def release(
     session: Session, judge: MachineJudge, now: datetime, *, is_released: bool = True
 ) -> None:
-    """Let the judge's figures be chosen, or no more, logged with n and kappa as they are now."""
-    agreement = beside_people(session, judge.rater.study, judge)
-    if is_released and not agreement.may_release:
-        raise TooLittleShared(agreement.n)
+    """Let people choose the judge's figures, or withdraw them, logged with present n and kappa.
+
+    Raises ``TooLittleShared``.
+    """
+    beside = beside_people(session, judge.rater.study, judge)
+    if is_released and not beside.may_release:
+        raise TooLittleShared(beside.n)
     if (judge.released_at is not None) != is_released:
         judge.released_at = now if is_released else None
-        weighted = agreement.agreement.quadratic
-        kappa = (weighted or agreement.agreement.cohen).value
+        weighted = beside.agreement.quadratic
+        kappa = (weighted or beside.agreement.cohen).value
         name = "quadratic kappa" if weighted else "kappa"
-        summary = f"n = {agreement.n}, {name} = {'-' if kappa is None else format(kappa, '.4f')}"
-        action = f"{'release' if is_released else 'withdraw'} machine judge"
+        summary = f"n = {beside.n}, {name} = {'-' if kappa is None else format(kappa, '.4f')}"
+        action = "release machine judge" if is_released else "withdraw machine judge"
         log(session, judge, action, summary, now)
 
 
 def log(session: Session, judge: MachineJudge, action: str, text: str, now: datetime) -> None:
+    """Write an action on a judge into the study's log."""
     subject = studies.rater_subject(judge.rater)
     studies.log(session, judge.rater.study, action, subject, None, text, now)
 
@@ -255,9 +279,9 @@ def log(session: Session, judge: MachineJudge, action: str, text: str, now: date
 def _agreement(
     by_machine: Mapping[int, str], by_person: Mapping[int, str], scale: Scale
 ) -> Agreement:
-    both = by_machine.keys() & by_person.keys()
-    table = ((scale.grade(by_machine[key]), scale.grade(by_person[key])) for key in both)
-    return measure(table, ItemKind.CARDS, scale.top)
+    shared = by_machine.keys() & by_person.keys()
+    pairs = ((scale.grade(by_machine[key]), scale.grade(by_person[key])) for key in shared)
+    return measure(pairs, ItemKind.CARDS, scale.top)
 
 
 def _cards(
@@ -270,9 +294,17 @@ def _cards(
         .where(MachineCall.rater_id == judge.rater_id)
         .order_by(Question.question_set_id, Question.position, JudgedItem.id)
     )
-    cards = []
-    for item, question, reason in rows:
-        if item.id in by_machine and item.id in merged:
-            about = question.position, question.text, from_row(item.card or {"title": ""})
-            cards.append(Beside(*about, by_machine[item.id], merged[item.id], reason))
+    cards = [
+        Beside(
+            position=question.position,
+            question=question.text,
+            card=from_row(item.card or {"title": ""}),
+            machine=by_machine[item.id],
+            people=merged[item.id],
+            reason=reason,
+        )
+        for item, question, reason in rows
+        if item.id in by_machine and item.id in merged
+    ]
+    # Disagreements first, then "cannot tell" against a verdict, then agreements.
     return tuple(sorted(cards, key=lambda card: (not card.is_apart, card.machine == card.people)))

@@ -1,7 +1,7 @@
 """A machine judge's prompts, and the reading of its answers.
 
-A prompt is a text with three places: {question}, {earlier} and {card}. The texts that fill
-them never name the run, search method or LLM that found the property.
+A prompt is a text with three places: {question}, {earlier} and {card}. The texts that fill them
+never name the run, search method or LLM that listed the card.
 """
 
 from __future__ import annotations
@@ -33,20 +33,22 @@ from relevansi.services.rating import pages, pool
 from relevansi.services.rating.pages import EarlierTurn
 from relevansi.services.rating.pool import Purpose
 
-LONGEST_PROMPT = 20_000
-LONGEST_REASON = 500
+MAX_PROMPT = 20_000  # characters
+MAX_REASON = 500  # characters
 PLACES = ("question", "earlier", "card")
-NEEDED = ("question", "card")
+REQUIRED_PLACES = ("question", "card")
 VERDICTS: Mapping[str, str] = {
     "relevant": Relevance.RELEVANT,
     "not_relevant": Relevance.NOT_RELEVANT,
     "cannot_tell": Relevance.UNSURE,
 }
-"""What a machine may say on a binary scale, and the verdict that it is."""
+"""The verdicts that a machine may answer on a binary scale, by the words it answers with."""
+
 FENCED = str(SchemaFailure.CODE_FENCE)
 """The flaw of an answer that was read out of a code fence."""
+
 _PLACE = re.compile(rf"\{{({'|'.join(PLACES)})\}}")
-_OWN_PLACE = re.compile(r"\{(guidelines|grades|verdicts)\}")
+_DEFAULT_PLACE = re.compile(r"\{(guidelines|grades|verdicts)\}")
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 
 
@@ -61,7 +63,7 @@ class PromptTooLong(UnfitPrompt):
 
 
 class WrongAnswer(StrEnum):
-    """The fault of an answer that is JSON, but not the JSON that was asked for."""
+    """The fault of an answer that is a JSON object, but not one of verdict and reason."""
 
     OTHER_FIELDS = "other_fields"
     NO_VERDICT = "no_verdict"
@@ -78,11 +80,11 @@ EXPLANATIONS: Mapping[str, str] = {
     WrongAnswer.NO_VERDICT: mark("The verdict in the answer is none of those asked for."),
     WrongAnswer.NO_REASON: mark("The answer gives no reason."),
 }
-"""Why an answer could not be read, in words, as message ids."""
+"""The sentence of each fault of an answer, as message ids."""
 
 
 class UnreadableVerdict(ValueError):
-    """An answer that is not the JSON asked for; its text is one of ``EXPLANATIONS``."""
+    """An answer without a verdict and a reason; its text is a key of ``EXPLANATIONS``."""
 
 
 class MachineVerdict(Struct, frozen=True):
@@ -94,36 +96,38 @@ class MachineVerdict(Struct, frozen=True):
 
 
 def default(guidelines: str, kind: str = Card.kind, scale: Scale = BINARY) -> str:
-    """Return the prompt that a judge of a kind of items begins with.
+    """Return the default prompt for a kind of items, with the study's guidelines.
 
-    The study's guidelines are in it, and its grades where it is not about relevant properties.
+    It explains the grades where these are not just relevant and not relevant properties.
     """
     is_usual = kind == Card.kind and scale.top == 1
-    name = "prompt.md" if is_usual else "prompt_graded.md"
-    text = (resource("templates") / "machine_judges" / name).read_text("utf-8")
-    answer_of = {verdict: name for name, verdict in answers(scale).items()}
-    names = [f'"{answer_of[str(grade)]}"' for grade in range(scale.top + 1)]
-    lines = zip(names, _meanings(scale), strict=True)
+    file_name = "prompt.md" if is_usual else "prompt_graded.md"
+    text = (resource("templates") / "machine_judges" / file_name).read_text("utf-8")
+    words = {verdict: word for word, verdict in answers(scale).items()}
+    grades = [f'"{words[str(grade)]}"' for grade in range(scale.top + 1)]
+    lines = [f"- {grade}: {_meaning(scale, number)}" for number, grade in enumerate(grades)]
     values = {
         "guidelines": f"\n{guidelines.strip()}\n" if guidelines.strip() else "",
-        "grades": "\n".join(f"- {name}: {meaning}" for name, meaning in lines),
-        "verdicts": " or ".join(names),
+        "grades": "\n".join(lines),
+        "verdicts": " or ".join(grades),
     }
-    return _OWN_PLACE.sub(lambda place: values[place[1]], text.strip())
+    return _DEFAULT_PLACE.sub(lambda place: values[place[1]], text.strip())
 
 
-def _meanings(scale: Scale) -> Iterator[str]:
-    """What each grade means, from 0 up: its word and guidance, else its place on the scale."""
-    # Not gettext: the words belong to the version of a judge and must not change with ours.
-    for grade in range(scale.top + 1):
-        texts_by_grade = [texts[grade] for texts in (scale.words, scale.guidance) if texts]
-        place = "not relevant" if not grade else "more relevant than the grade below"
-        place = "relevant" if grade == scale.top else place
-        yield ": ".join(text for text in texts_by_grade if text) or place
+def _meaning(scale: Scale, grade: int) -> str:
+    """Return the word and guidance of a grade, else its place on the scale."""
+    texts = [column[grade] for column in (scale.words, scale.guidance) if column]
+    meaning = ": ".join(text for text in texts if text)
+    if meaning:
+        return meaning
+    # Not gettext: a prompt belongs to its judge and must not change with a translation.
+    if grade == scale.top:
+        return "relevant"
+    return "more relevant than the grade below" if grade else "not relevant"
 
 
 def answers(scale: Scale) -> Mapping[str, str]:
-    """Return what a machine may say on a scale, and the verdict that it is.
+    """Return the verdicts that a machine may answer on a scale, by the words it answers with.
 
     >>> list(answers(Scale(top=2)))
     ['0', '1', '2', 'cannot_tell']
@@ -135,16 +139,16 @@ def answers(scale: Scale) -> Mapping[str, str]:
 
 
 def check(prompt: str) -> None:
-    """Return if a prompt can be used; raises ``UnfitPrompt``."""
-    if len(prompt) > LONGEST_PROMPT:
-        raise PromptTooLong(most=LONGEST_PROMPT)
-    for name in NEEDED:
+    """Check that a prompt has its places and is not too long; raises ``UnfitPrompt``."""
+    if len(prompt) > MAX_PROMPT:
+        raise PromptTooLong(most=MAX_PROMPT)
+    for name in REQUIRED_PLACES:
         if f"{{{name}}}" not in prompt:
             raise UnfitPrompt(f"{{{name}}}")
 
 
 def filled(prompt: str, question: str, earlier: Sequence[EarlierTurn], card: Item) -> str:
-    """Return a prompt with its places filled, in one pass: no text can open another place.
+    """Return a prompt with its places filled; "{card}" in a question is no place.
 
     >>> from relevansi.kinds.property import Card
     >>> filled("{question} {card}", "{card}?", (), Card("Rumah"))
@@ -157,10 +161,10 @@ def filled(prompt: str, question: str, earlier: Sequence[EarlierTurn], card: Ite
 
 
 def read(answer: str, scale: Scale = BINARY) -> MachineVerdict:
-    """Return the verdict in an answer, the whole of it being the JSON asked for on a scale.
+    """Return the verdict in an answer, which must be a JSON object of verdict and reason.
 
-    One code fence around it is taken off, which the verdict notes. Raises
-    ``UnreadableVerdict``: nothing is guessed.
+    One code fence around it is removed, and noted as a flaw. Nothing else is repaired or guessed:
+    raises ``UnreadableVerdict``.
 
     >>> read(' {"verdict": "not_relevant", "reason": "Di kota lain."} ').verdict
     <Relevance.NOT_RELEVANT: '0'>
@@ -182,19 +186,21 @@ def read(answer: str, scale: Scale = BINARY) -> MachineVerdict:
     if not reason:
         raise UnreadableVerdict(WrongAnswer.NO_REASON)
     flaw = FENCED if fence else None
-    return MachineVerdict(answers(scale)[verdict], reason[:LONGEST_REASON], flaw)
+    return MachineVerdict(answers(scale)[verdict], reason[:MAX_REASON], flaw)
 
 
 CHARACTERS_PER_TOKEN = 4
 COMPLETION_TOKENS = 60
 """The assumed length of an answer before any was measured: one object, one sentence."""
-FEWEST_MEASURED = 5
-"""The number of answers stating their tokens that replaces the two numbers above."""
+
+MIN_MEASURED = 5
+"""From so many answers with numbers of tokens on, their means replace the two assumptions."""
+
 MILLION = 10**6
 
 
 class Rates(Struct, frozen=True):
-    """Tokens for each character of a prompt, and for an answer; ``measured`` on n answers."""
+    """Tokens per character of a prompt, and per answer, ``measured`` on so many answers."""
 
     per_character: float = 1 / CHARACTERS_PER_TOKEN
     completion: float = COMPLETION_TOKENS
@@ -232,22 +238,27 @@ def cost(
 
 
 def estimate(session: Session, judge: MachineJudge, most: int | None = None) -> TokenEstimate:
-    """Return the estimate for the cards left to judge, `most` of them at most."""
+    """Return the estimate for the open cards, `most` of them at most."""
     item_ids = open_items(session, judge)[:most]
-    per_token = rates(session, judge)
+    token_rates = rates(session, judge)
     characters, example = 0, ""
     for _, prompt in prompts_of(session, judge, item_ids):
-        characters, example = characters + len(prompt), example or prompt
-    n = len(item_ids)
-    tokens = per_token.prompt(characters), ceil(n * per_token.completion)
-    return TokenEstimate(n, *tokens, per_token.measured, example)
+        characters += len(prompt)
+        example = example or prompt
+    return TokenEstimate(
+        n_cards=len(item_ids),
+        prompt_tokens=token_rates.prompt(characters),
+        completion_tokens=ceil(len(item_ids) * token_rates.completion),
+        measured=token_rates.measured,
+        example=example,
+    )
 
 
 def open_items(session: Session, judge: MachineJudge, *but_not: ColumnElement[bool]) -> list[int]:
-    """Return the cards without a verdict of the judge; those that people judged come first.
+    """Return the ids of cards without a verdict of the judge, those that people judged first.
 
-    So a small budget shows how far it agrees with them. Within both parts the order is
-    shuffled by the study's secret: the cards within a budget are a sample of all questions.
+    So a few calls already show how far it agrees with people. Within both parts the order is
+    random, by the study's secret: the first cards are a sample of all questions.
     """
     study = judge.rater.study
     judged = select(Judgment.judged_item_id).where(Judgment.verdict.is_not(None))
@@ -268,10 +279,12 @@ def prompts_of(
 ) -> Iterator[tuple[int, str]]:
     """Yield the judge's prompt for each of these judged items, in their order."""
     earlier_turns = cache(partial(pages.of_question, session))
-    every = select(JudgedItem, Question.text).join(Question, Question.id == JudgedItem.question_id)
+    items_with_text = select(JudgedItem, Question.text).join(
+        Question, Question.id == JudgedItem.question_id
+    )
     for start in range(0, len(item_ids), PORTION):
         portion = item_ids[start : start + PORTION]
-        rows = session.execute(every.where(JudgedItem.id.in_(portion)))
+        rows = session.execute(items_with_text.where(JudgedItem.id.in_(portion)))
         items = {item.id: (item, text) for item, text in rows}
         for key in portion:
             item, text = items[key]
@@ -280,14 +293,20 @@ def prompts_of(
 
 
 def rates(session: Session, judge: MachineJudge) -> Rates:
-    """Return the tokens that the judge's prompts and answers took so far, else the assumed ones."""
-    call = MachineCall
-    tokens = func.sum(call.prompt_tokens), func.sum(call.completion_tokens)
-    is_measured = call.prompt_tokens.is_not(None), call.completion_tokens.is_not(None)
-    sums = select(func.count(), func.sum(call.prompt_characters), tokens[0], tokens[1])
-    measured = sums.where(call.rater_id == judge.rater_id, *is_measured)
-    n, characters, prompt, completion = session.execute(measured).one()
-    if n < FEWEST_MEASURED or not characters or not prompt:
+    """Return the mean tokens of the judge's prompts and answers so far, else the assumed ones."""
+    n, characters, prompt_tokens, completion_tokens = session.execute(
+        select(
+            func.count(),
+            func.sum(MachineCall.prompt_characters),
+            func.sum(MachineCall.prompt_tokens),
+            func.sum(MachineCall.completion_tokens),
+        ).where(
+            MachineCall.rater_id == judge.rater_id,
+            MachineCall.prompt_tokens.is_not(None),
+            MachineCall.completion_tokens.is_not(None),
+        )
+    ).one()
+    if n < MIN_MEASURED or not characters or not prompt_tokens:
         return Rates()
     # PostgreSQL sums whole numbers as decimals.
-    return Rates(int(prompt) / int(characters), int(completion or 0) / n, n)
+    return Rates(int(prompt_tokens) / int(characters), int(completion_tokens or 0) / n, n)

@@ -17,8 +17,8 @@ from relevansi.i18n import gettext, mark
 from relevansi.metrics.agreement.registry import COEFFICIENTS
 from relevansi.records import Scale
 from relevansi.services.machine_judges import calls, judges, prompts
-from relevansi.services.machine_judges.judges import FEWEST_SHARED, NotConfigured, UnusableEndpoint
-from relevansi.services.machine_judges.prompts import LONGEST_PROMPT, UnfitPrompt
+from relevansi.services.machine_judges.judges import MIN_SHARED, NotConfigured, UnusableEndpoint
+from relevansi.services.machine_judges.prompts import MAX_PROMPT, UnfitPrompt
 from relevansi.services.people.raters import LONGEST_NAME, NameTaken
 from relevansi.services.study import studies
 from relevansi.web.agreement.agreement import about_coefficients
@@ -35,7 +35,7 @@ USUAL_AT_ONCE = 2
 
 class NewJudgeForm(Form):
     name = forms.NameField(LONGEST_NAME)
-    prompt = forms.LineField(LONGEST_PROMPT, required=True)
+    prompt = forms.LineField(MAX_PROMPT, required=True)
 
 
 class TermsForm(Form):
@@ -45,7 +45,7 @@ class TermsForm(Form):
     completion_price = forms.DecimalField(0, HIGHEST_PRICE, wrong=NO_PRICE)
     currency = forms.LineField(LONGEST_CURRENCY)
     most_calls = forms.WholeField(1, MOST_CALLS)
-    at_once = forms.WholeField(1, calls.MOST_AT_ONCE, default=USUAL_AT_ONCE)
+    at_once = forms.WholeField(1, calls.MAX_AT_ONCE, default=USUAL_AT_ONCE)
 
     def terms(self) -> calls.Terms:
         prompt, completion = self.prompt_price.data, self.completion_price.data
@@ -218,8 +218,8 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, has_terms: 
             agreed=forms.typed(form) if has_terms and estimate else {},
             why_not=why_not,
             has_current_guidelines=guidelines in judge.prompt,
-            most_at_once=calls.MOST_AT_ONCE,
-            most_failures=calls.MOST_FAILURES,
+            most_at_once=calls.MAX_AT_ONCE,
+            most_failures=calls.MAX_FAILURES,
         )
 
 
@@ -292,7 +292,7 @@ def show_beside(judge_id: int) -> str:
         judge=judge,
         judge_id=judge_id,
         found=comparison,
-        fewest=FEWEST_SHARED,
+        fewest=MIN_SHARED,
         merging=merging,
         verdicts=verdicts,
         rows=rows,
