@@ -1,7 +1,7 @@
 """Everything behind the figures of a run, or of the whole study, as one zip to hand in.
 
-A pack is written without a clock: it is dated by the last change of its
-content, so the same state gives the same bytes.
+A pack is dated by the last change of its content instead of the clock, so that the same state gives
+the same bytes (decision 0040).
 """
 
 from __future__ import annotations
@@ -72,9 +72,11 @@ EXPORTS = {
     "run.txt": "run",
     "run.json": "json",
 }
-"""The members of a run that can also be had one by one."""
+"""The members of a run and the export formats that write them."""
+
 LONG_FROM = 300
-"""The answers from which a pack is made beside the requests: ten runs of thirty questions."""
+"""From so many answers (ten runs of thirty questions) on a pack is made by a background job."""
+
 LEFT_OUT = {
     "studies": {"password", "order_secret", "revision"},
     "events": {"token_id"},
@@ -84,15 +86,33 @@ LEFT_OUT = {
 }
 """The columns that no pack holds: what opens a study or traces a blind answer, tokens, and numbers
 that nothing refers to."""
+
 CARDS = {"judged_items": {"card"}}
-"""Those that a pack holds only where results do not have whole cards: else it is their fullest."""
+"""Columns left out where each result has its full card: an item's is the fullest of these."""
 
 PACKED: tuple[type[Base], ...] = (
-    *(Study, Rater, QuestionSet, Question, Run, RunFile, StoredItem, JudgedItem, Query, Result),
-    *(Judgment, QueryRating, Adjudication, Event, WordingOpened, LogEntry, GoldVersion),
-    *(PlanningRule, Search),
+    Study,
+    Rater,
+    QuestionSet,
+    Question,
+    Run,
+    RunFile,
+    StoredItem,
+    JudgedItem,
+    Query,
+    Result,
+    Judgment,
+    QueryRating,
+    Adjudication,
+    Event,
+    WordingOpened,
+    LogEntry,
+    GoldVersion,
+    PlanningRule,
+    Search,
 )
 """The tables whose rows are packed, those that others refer to first."""
+
 NAMES = frozenset(table.__tablename__ for table in PACKED)
 
 
@@ -125,11 +145,12 @@ def pack(
     """
     packed = _runs(session, study, run_id, rule)
     of_study = run_id is None
+    # In English whatever the reader's language: the same state gives the same bytes.
     with speaking(SOURCE_LANGUAGE):
-        # A machine's verdicts are packed only where its help is reported: where a sample was drawn.
-        helping = (_helping(session, study, runs) for runs in _by_set(packed).values())
-        machines = sorted({machine.id for judges in helping for machine in judges})
-        rows = _rows_of(session, study, packed, machines, of_study=of_study)
+        machine_ids = set()
+        for set_runs in _by_set(packed).values():
+            machine_ids |= {machine.id for machine in _helping_machines(session, study, set_runs)}
+        rows = _rows_of(session, study, packed, sorted(machine_ids), of_study=of_study)
         files = {proof_files.of_table(name): files_of.lines(rows[name]) for name in rows}
         files |= dict(members(session, study, packed, rule, tell=tell))
         about = {
@@ -147,9 +168,9 @@ def pack(
 def _rows_of(
     session: Session, study: Study, runs: Sequence[Run], machines: Sequence[int], *, of_study: bool
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows behind the figures of `runs`, with the verdicts of people and `machines`.
+    """Return by table the rows behind the figures of `runs`, with verdicts of people and machines.
 
-    With `of_study` every event of the study's people is there, also on what was deleted since.
+    With `of_study` they have every event of the study's people, also on runs deleted since.
     """
     conditions = _row_conditions(study, runs, machines, of_study=of_study)
     left_out = LEFT_OUT | (CARDS if KINDS[study.kind].of_one_run is None else {})
@@ -166,10 +187,10 @@ def _rows_of(
 
 
 def judged_items(study: Study, scope: verdicts.Scope) -> Select[Any]:
-    """Return the statement over the judged items on which the figures of queries rest.
+    """Return the statement of the judged items on which the figures of queries depend.
 
-    Ranking figures rest on all that was judged for their questions. What was pinned as evidence
-    is of them too.
+    Ranking figures depend on all items judged for their questions, others on the items that the
+    queries list and on pinned evidence.
     """
     if is_pooled(study):
         return verdicts.pool_of(scope)
@@ -187,11 +208,11 @@ def _row_conditions(
     people = and_(Rater.study_id == study.id, Rater.is_machine.is_(False))
     raters = or_(people, Rater.id.in_(machines))
     rater_ids = select(Rater.id).where(raters)
-    of_answers = and_(Event.judged_item_id.is_(None), Event.query_key.in_(queries))
-    about = true() if of_study else or_(Event.judged_item_id.in_(shown_items), of_answers)
-    logged = and_(Event.rater_id.in_(select(Rater.id).where(people)), about)
-    clicked = select(Event.judged_item_id).where(logged)
-    item_condition = or_(JudgedItem.id.in_(shown_items), JudgedItem.id.in_(clicked))
+    on_answers = and_(Event.judged_item_id.is_(None), Event.query_key.in_(queries))
+    on_runs = true() if of_study else or_(Event.judged_item_id.in_(shown_items), on_answers)
+    packed_events = and_(Event.rater_id.in_(select(Rater.id).where(people)), on_runs)
+    items_of_events = select(Event.judged_item_id).where(packed_events)
+    item_condition = or_(JudgedItem.id.in_(shown_items), JudgedItem.id.in_(items_of_events))
     newest = select(func.max(GoldVersion.id)).group_by(GoldVersion.question_set_id)
     judged = and_(Judgment.verdict.is_not(None), Judgment.judged_item_id.in_(shown_items))
     is_rated = or_(QueryRating.quality.is_not(None), QueryRating.notes != "")
@@ -211,7 +232,7 @@ def _row_conditions(
         Judgment: and_(judged, Judgment.rater_id.in_(rater_ids)),
         QueryRating: and_(rated, QueryRating.rater_id.in_(rater_ids)),
         Adjudication: Adjudication.judged_item_id.in_(shown_items),
-        Event: logged,
+        Event: packed_events,
         WordingOpened: WordingOpened.query_key.in_(queries),
         LogEntry: and_(LogEntry.study_id == study.id, LogEntry.action.in_(blinding.SWITCHES)),
         GoldVersion: and_(GoldVersion.question_set_id.in_(sets), GoldVersion.id.in_(newest)),
@@ -221,9 +242,9 @@ def _row_conditions(
 
 
 def is_long(session: Session, study: Study, run_id: str | None, rule: Rule) -> bool:
-    """Whether the pack of a run, or of the study without one, takes longer than a page waits.
+    """Whether a pack takes longer to make than a request should.
 
-    Raises what making it raises before it begins.
+    Raises ``UnknownRun``, ``NoRuns`` and ``MachineNotPacked``, as ``pack`` does.
     """
     run_ids = [run.id for run in _runs(session, study, run_id, rule)]
     answers = select(func.count()).select_from(Query).where(Query.run_id.in_(run_ids))
@@ -249,13 +270,14 @@ def members(
     *,
     tell: Tell = nobody,
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the members of a pack that follow from its rows; `tell` is called after each step."""
+    """Yield name and content of the members that follow from the rows of a pack."""
     steps = len(packed) * (len(EXPORTS) + 1) + 2
     steps_done = count(1)
     tell(0, steps)
     cells = _verdict_cells(session, study, packed)
     yield proof_files.VERDICTS, csv_bytes([proof_files.VERDICT_COLUMNS, *cells])
-    if guidelines := studies.guidelines(study):
+    guidelines = studies.guidelines(study)
+    if guidelines:
         yield "guidelines.md", guidelines.encode()
     sets = _by_set(packed)
     for key in sets:
@@ -282,10 +304,14 @@ def members(
 
 
 def _questions(session: Session, question_set: int) -> list[dict[str, Any]]:
-    """Return a question set as the question file that this product reads; ids are positions."""
-    columns = Question.position.label("id"), Question.text.label("question")
+    """Return a question set as a question file to import; ids are positions."""
     in_order = (
-        select(*columns, Question.category, Question.context_dependent)
+        select(
+            Question.position.label("id"),
+            Question.text.label("question"),
+            Question.category,
+            Question.context_dependent,
+        )
         .where(Question.question_set_id == question_set)
         .order_by(Question.position)
     )
@@ -295,14 +321,20 @@ def _questions(session: Session, question_set: int) -> list[dict[str, Any]]:
 def _verdict_cells(
     session: Session, study: Study, packed: Sequence[Run]
 ) -> Iterator[Sequence[Any]]:
-    """Yield the cells of people's current verdicts on what the runs show."""
+    """Yield the cells of people's current verdicts, in the order of ``VERDICT_COLUMNS``."""
     shown_items = judged_items(study, Query.run_id.in_([run.id for run in packed]))
     people = [rater.id for rater in studies.raters(session, study)]
     statement = (
         select(
-            *(Rater.name, Question.question_set_id, Question.position),
-            *(JudgedItem.run_id, StoredItem.identity, JudgedItem.content),
-            *(Judgment.verdict, Judgment.reason, Judgment.is_evidence),
+            Rater.name,
+            Question.question_set_id,
+            Question.position,
+            JudgedItem.run_id,
+            StoredItem.identity,
+            JudgedItem.content,
+            Judgment.verdict,
+            Judgment.reason,
+            Judgment.is_evidence,
         )
         .join_from(Judgment, Rater)
         .join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
@@ -319,36 +351,37 @@ def _verdict_cells(
 
 def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]:
     """Return the figures of a run under every rule, each rater's own first."""
-    each_rater = [reports.of_rater(rater) for rater in studies.raters(session, study)]
+    by_rater = [reports.of_rater(rater) for rater in studies.raters(session, study)]
     by_rule: dict[str, JsonValue] = {}
-    for rule in (*each_rater, Rule(reports.MAJORITY), Rule(reports.ADJUDICATED)):
+    for rule in (*by_rater, Rule(reports.MAJORITY), Rule(reports.ADJUDICATED)):
         report = reports.report(session, study, run_id, rule)
         by_rule[rule.name] = dict(metrics_json(replace(report, state=None)))
     return by_rule
 
 
 def facts(session: Session, study: Study, packed: Sequence[Run], rule: Rule) -> dict[str, Any]:
-    """Return what the manifest states that follows from the rows of the pack."""
+    """Return the part of the manifest that follows from the rows of the pack."""
     exposure = blinding.exposure(session, study)
     scope = Query.run_id.in_([run.id for run in packed])
     blindness = reports.blindness(session, study, scope, Rule(reports.MAJORITY))
+    times = {
+        name: [{"since": time.since, "until": time.until} for time in getattr(exposure, name)]
+        for name in ("badged", "record_shown", "suggested")
+    }
     return {
         "study": study.name,
         "rule": rule.name,
         "cannot_tell": study.cannot_tell,
-        **_of_kind(study),
+        **_kind_json(study),
         "raters": [rater.name for rater in studies.raters(session, study)],
         "blindness": blindness_json(blindness),
-        **{
-            name: [{"since": time.since, "until": time.until} for time in getattr(exposure, name)]
-            for name in ("badged", "record_shown", "suggested")
-        },
+        **times,
         "runs": [_run_json(run) for run in packed],
     }
 
 
-def _of_kind(study: Study) -> dict[str, Any]:
-    """Return the kind and the scale of a study other than those of the method."""
+def _kind_json(study: Study) -> dict[str, Any]:
+    """Return kind, scale and merging of a study; nothing for properties on a binary scale."""
     scale = Scale.stored(study.scale)
     if scale == BINARY and not KINDS[study.kind].of_collection:
         return {}
@@ -357,31 +390,39 @@ def _of_kind(study: Study) -> dict[str, Any]:
 
 
 def _run_json(run: Run) -> dict[str, Any]:
-    labels = ("search_method", "llm", "stated_search_method", "stated_llm", "timestamp")
-    files = []
-    for file in run.files:
-        about = {"name": file.name, "sha256": file.sha256, "format": file.file_format}
-        files.append(about | {"imported_at": file.imported_at})
     return {
         "run": run.id,
         "question_set": str(run.question_set_id),
-        **{name: getattr(run, name) for name in labels},
+        "search_method": run.search_method,
+        "llm": run.llm,
+        "stated_search_method": run.stated_search_method,
+        "stated_llm": run.stated_llm,
+        "timestamp": run.timestamp,
         "queries": len(run.queries),
-        "input_files": files,
+        "input_files": [
+            {
+                "name": file.name,
+                "sha256": file.sha256,
+                "format": file.file_format,
+                "imported_at": file.imported_at,
+            }
+            for file in run.files
+        ],
     }
 
 
 def _last_change(session: Session, study: Study, packed: Sequence[Run]) -> datetime:
-    """Return when the last event, import, settlement or logged change of the study happened."""
-    of_study = [rater.id for rater in studies.raters(session, study)]
+    """Return the time of the study's last event, import, settlement or logged change."""
+    rater_ids = [rater.id for rater in studies.raters(session, study)]
     latest = [
-        select(func.max(Event.received_at)).where(Event.rater_id.in_(of_study)),
-        select(func.max(Adjudication.at)).where(Adjudication.rater_id.in_(of_study)),
+        select(func.max(Event.received_at)).where(Event.rater_id.in_(rater_ids)),
+        select(func.max(Adjudication.at)).where(Adjudication.rater_id.in_(rater_ids)),
         select(func.max(LogEntry.at)).where(LogEntry.study_id == study.id),
         select(func.max(Rater.created_at)).where(Rater.study_id == study.id),
     ]
-    moments = [file.imported_at for run in packed for file in run.files]
-    return max(filter(None, [study.created_at, *moments, *map(session.scalar, latest)]))
+    times = [study.created_at, *(file.imported_at for run in packed for file in run.files)]
+    times += [time for statement in latest if (time := session.scalar(statement)) is not None]
+    return max(times)
 
 
 RULES = "planning/rules.json"
@@ -391,13 +432,13 @@ ABOUT = {
     RULES: "the rules by which it was decided how much is judged: seed, when, which questions",
     PLANNED: "the figures that follow from these rules, each with its rule",
 }
-"""The members and what they hold, in the README of a pack."""
+"""What these members hold, for the README of a pack."""
 
 
 def _planning(
     session: Session, study: Study, packed: Sequence[Run], rule: Rule
 ) -> Mapping[str, Any]:
-    """Return the rules of a study and what follows from them; none of one run without a rule."""
+    """Return the documents of planning by member; none for one run of a set without a rule."""
     sets = _by_set(packed)
     rules = {key: samples.rules_of(session, key) for key in sets}
     sets = {key: runs for key, runs in sets.items() if rules[key] or len(runs) > 1}
@@ -405,7 +446,9 @@ def _planning(
         return {}
     return {
         RULES: {str(key): [*map(sample_words.rule_json, rules[key])] for key in sets},
-        PLANNED: {str(key): _planned(session, study, runs, rule) for key, runs in sets.items()},
+        PLANNED: {
+            str(key): _planned_figures(session, study, runs, rule) for key, runs in sets.items()
+        },
     }
 
 
@@ -416,33 +459,42 @@ def _by_set(packed: Sequence[Run]) -> dict[int, list[Run]]:
     return sets
 
 
-def draw_again(session: Session) -> None:
-    """Give each rule the sample of its seed, for no pack holds one; raises ``ValueError``."""
+def restore_samples(session: Session) -> None:
+    """Store each rule's sample, which no pack holds, as its seed draws it.
+
+    Raises ``ValueError`` for a rule without a size.
+    """
     for row in session.scalars(select(PlanningRule).order_by(PlanningRule.id)).all():
         if row.kind in SAMPLING and not row.settings.get("stratified"):
             samples.store_sample(session, row, session.get_one(QuestionSet, row.question_set_id))
 
 
-def _planned(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
+def _planned_figures(
+    session: Session, study: Study, runs: Sequence[Run], rule: Rule
+) -> dict[str, Any]:
+    """Return settled orders, sample and machines' help of the runs of one question set."""
     settled_orders: list[dict[str, Any]] = []
     if len(runs) > 1:
         ids = {run.id: run.id for run in runs}
         orders = settled.settled_orders(session, study, runs, ids, rule)
         settled_orders = settled_words.part_json(orders)
-    sample = None
-    if question_sample := samples.sample_of_runs(
-        session, study, runs[0].question_set_id, runs, rule
-    ):
-        by_name = {name: run for run, name in chosen_runs.names_of(runs).items()}
+    sample, set_id = None, runs[0].question_set_id
+    question_sample = samples.sample_of_runs(session, study, set_id, runs, rule)
+    if question_sample is not None:
+        ids_by_name = {name: run_id for run_id, name in chosen_runs.names_of(runs).items()}
         sample = sample_words.part_json(question_sample)
+        # A pack names runs by their ids: names depend on which other runs there are.
         for figure in sample["figures"]:
-            figure["runs"] = [by_name[name] for name in figure["runs"]]
-    helping = _helping(session, study, runs)
-    figures = [machine_help.of_runs(session, study, runs, rule, machine) for machine in helping]
-    machine_parts = [*map(help_words.part_json, figures)]
+            figure["runs"] = [ids_by_name[name] for name in figure["runs"]]
+    machine_parts = [
+        help_words.part_json(machine_help.of_runs(session, study, runs, rule, machine))
+        for machine in _helping_machines(session, study, runs)
+    ]
     return {"settled": settled_orders, "sample": sample, "machine_help": machine_parts}
 
 
-def _helping(session: Session, study: Study, runs: Sequence[Run]) -> Iterator[Rater]:
-    if samples.sampling_rule(session, runs[0].question_set_id) is not None:
-        yield from machine_help.machines(session, study, runs)
+def _helping_machines(session: Session, study: Study, runs: Sequence[Run]) -> list[Rater]:
+    """Return the machines whose help is reported, which is only where a sample was drawn."""
+    if samples.sampling_rule(session, runs[0].question_set_id) is None:
+        return []
+    return machine_help.machines(session, study, runs)

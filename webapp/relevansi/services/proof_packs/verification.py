@@ -1,7 +1,8 @@
-"""A proof pack made anew from its own rows: equal, or which files, lines and values differ.
+"""Verification of a proof pack: which files, lines and values differ from what its rows give.
 
-Each row is held against the rows that it names and the values that its columns may have. Then the
-rows are put into an empty database, and everything else is exported from there again.
+First each row is checked for the rows it refers to and the values its columns may have. Then the
+rows are put into an empty database in memory, and all other members are exported from there again
+and compared (decision 0040).
 """
 
 from __future__ import annotations
@@ -48,20 +49,23 @@ from relevansi.services.study.studies import Merging
 Value = str | int | float | bool | None
 Place = tuple[str, ...]
 Disagreement = tuple[Place, Value, Value]
-"""A place with the value stated there, and the value it should have."""
+"""A place with the value that the pack has there, and the one it should have."""
 
 ROWS = "study/*.json"
-"""The source of all that is made anew."""
+"""The source of every recomputed value, as reports name it."""
 
-MOST = 20_000
-"""Differences that are kept; the rest is counted."""
-MOST_TEXT_LINES = 40
-"""Lines that are kept of the comparison of a file line by line."""
-LONGEST_FILE = 2_000
+MAX_DIFFERENCES = 20_000
+"""How many differences are listed; the rest is counted."""
+
+MAX_DIFF_LINES = 40
+"""How many lines of a unified diff are listed."""
+
+MAX_LINES = 2_000
 """A file of more lines has no unified diff: the time grows with their square."""
-_LONGEST = 120
+
+_MAX_CHARACTERS = 120
 _TOLERANCE = 1e-9
-"""Figures nearer than this are equal: another machine may add up in another order."""
+"""Figures nearer than this are equal: sums of floats depend on their order."""
 
 VALUES: Mapping[Any, set[Any]] = {
     **backups.VALUES,
@@ -77,13 +81,21 @@ VALUES: Mapping[Any, set[Any]] = {
 _SINCE_SEARCHES = frozenset(
     ("empty_answers", "empty_answers_checked", "searches", "evidence", "reason", "reasons")
 )
-"""The keys and columns that packs have since there is a table of searches."""
+"""The keys and columns that came with the table of searches; packs from before lack them."""
+
 _FILES_OF_FIGURES = ("figures.json", "comparisons/", "planning/figures.json")
-_NO_STUDY = (
-    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
-    *(AssertionError, RecursionError, Failure, SQLAlchemyError),
+_UNFIT_ROWS_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AssertionError,
+    RecursionError,
+    Failure,
+    SQLAlchemyError,
 )
-"""What rows that no study has may lead to, however well each fits its table."""
+"""The errors that rows may lead to which fit their tables, but together are no study."""
 
 
 class DifferenceKind(StrEnum):
@@ -110,11 +122,11 @@ class PackDifference(Struct, frozen=True, rename={"packed": "stated"}):
 
 
 class Verification(Struct):
-    """The result of verifying a pack, as its JSON document has it.
+    """The result of verifying a pack, with the keys of its JSON document.
 
-    ``fingerprint`` is the SHA-256 of its manifest. ``files`` and ``figures`` count those
-    compared; ``left_out`` counts differences beyond those kept. ``texts`` has a unified diff of
-    each text that differs.
+    ``fingerprint`` is the SHA-256 of the manifest. ``files`` and ``figures`` count those compared;
+    ``left_out`` counts differences beyond those listed. ``texts`` has a unified diff of each text
+    that differs.
     """
 
     file: str
@@ -133,59 +145,79 @@ class Verification(Struct):
 
 
 def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
-    """Return where the members of `pack` are not what its rows make them; `tell` counts steps."""
+    """Return the differences between the members of `pack` and what its rows give."""
     manifest = pack.manifest
-    version = manifest.product.version, manifest.created_at.isoformat()
-    about = pack.name, True, pack.fingerprint, *version, manifest.study, manifest.rule
-    verification = Verification(*about, runs=[], files=len(manifest.files), figures=0)
+    verification = Verification(
+        file=pack.name,
+        equal=True,
+        fingerprint=pack.fingerprint,
+        version=manifest.product.version,
+        created_at=manifest.created_at.isoformat(),
+        study=manifest.study,
+        rule=manifest.rule,
+        runs=[],
+        files=len(manifest.files),
+        figures=0,
+    )
+    # A pack is written in English, so it is compared in English.
     with speaking(SOURCE_LANGUAGE):
-        _Comparison(pack, verification).do(tell)
+        _Comparison(pack, verification).run(tell)
     verification.equal = not verification.differences
     return verification
 
 
 class _Comparison:
+    """One verification under way: a pack, and the result to which differences are added."""
+
     def __init__(self, pack: ProofPack, verification: Verification) -> None:
         self.pack = pack
         self.verification = verification
         self.listed = {file.name: file.sha256 for file in pack.manifest.files}
 
-    def do(self, tell: Tell) -> None:
-        self._hashes()
-        rows = self._rows()
+    def run(self, tell: Tell) -> None:
+        self._check_hashes()
+        rows = self._read_rows()
         if rows is None:
             return
         try:
-            with _loaded(rows) as (session, study):
-                self._make(session, study, tell)
+            with _database_of(rows) as (session, study):
+                self._compare_members(session, study, tell)
         except UnfitRows as wrong:
             table, why = wrong.args
             self._add(DifferenceKind.UNREADABLE, proof_files.of_table(table), packed=why)
-        except _NO_STUDY as wrong:
+        except _UNFIT_ROWS_ERRORS as wrong:
             why = scalar(f"{type(wrong).__name__} {wrong}")
             self._add(DifferenceKind.UNREADABLE, ROWS, packed=why)
 
-    def _hashes(self) -> None:
+    def _check_hashes(self) -> None:
         for name in sorted(self.pack.names - set(self.listed) - {proof_files.MANIFEST}):
             self._add(DifferenceKind.UNLISTED, name)
         for name, listed_digest in self.listed.items():
             if name not in self.pack.names:
                 self._add(DifferenceKind.MISSING, name)
                 continue
-            digest = self._tried(partial(self.pack.digest, name))
+            digest = self._read(partial(self.pack.digest, name))
             if digest is not None and digest != listed_digest:
-                digests = listed_digest, digest
-                self._add(DifferenceKind.HASH, name, (), *digests, proof_files.MANIFEST)
+                self._add(
+                    DifferenceKind.HASH,
+                    name,
+                    packed=listed_digest,
+                    computed=digest,
+                    source=proof_files.MANIFEST,
+                )
 
-    def _rows(self) -> dict[str, Any] | None:
-        """Return the rows by table; ``None`` if a table cannot be read."""
+    def _read_rows(self) -> dict[str, Any] | None:
+        """Return the rows by table; ``None`` if a table cannot be read.
+
+        A pack of an earlier version has fewer tables: one that it does not list has no rows.
+        """
         rows: dict[str, Any] = {}
         for table in sorted(packs.NAMES):
             name = proof_files.of_table(table)
             if name in self.pack.names:
-                rows[table] = self._tried(partial(self._packed_rows, name))
+                rows[table] = self._read(partial(self._packed_rows, name))
             elif name in self.listed:
-                return None  # a pack of an earlier version has other tables
+                return None
         return None if None in rows.values() else rows
 
     def _packed_rows(self, name: str) -> object:
@@ -195,29 +227,28 @@ class _Comparison:
             return packed
         return [proof_files.from_pack(row) if isinstance(row, dict) else row for row in packed]
 
-    def _make(self, session: Session, study: Study, tell: Tell) -> None:
-        manifest = self.pack.manifest
-        packs.draw_again(session)
+    def _compare_members(self, session: Session, study: Study, tell: Tell) -> None:
+        """Compare the manifest and every member with what the rows in `session` give."""
+        packs.restore_samples(session)
         packed = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
         self.verification.runs = [run.id for run in packed]
-        rule = reports.rule_of(session, study, manifest.rule)
-        # Definitions are those of the version that made the pack.
+        rule = reports.rule_of(session, study, self.pack.manifest.rule)
         facts = json.loads(json_file(packs.facts(session, study, packed, rule)))
         document: Any = self.pack.json(proof_files.MANIFEST)
-        # A pack of an earlier version lacks what its manifest did not state.
+        # The manifest of an earlier version states fewer facts.
         in_manifest = {key: document[key] for key in facts if key in document}
         self._add_all(DifferenceKind.CELL, proof_files.MANIFEST, documents(in_manifest, facts))
-        remade = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}
+        compared = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}
         for name, computed in packs.members(session, study, packed, rule, tell=tell):
-            remade.add(name)
+            compared.add(name)
             self._compare(name, computed)
         for name in self.listed:
-            if name not in remade:
-                self._add(DifferenceKind.CELL, name, (), "-", None, ROWS)
+            if name not in compared:
+                self._add(DifferenceKind.CELL, name, packed="-", source=ROWS)
 
     def _compare(self, name: str, computed: bytes) -> None:
         if proof_files.of_table("searches") not in self.pack.names:
-            computed = _as_earlier(name, computed)
+            computed = _before_searches(name, computed)
         has_figures = any(part in name for part in _FILES_OF_FIGURES)
         kind = DifferenceKind.FIGURE if has_figures else DifferenceKind.CELL
         is_json = name.endswith(".json")
@@ -227,15 +258,17 @@ class _Comparison:
             if name not in self.listed:
                 self._add(DifferenceKind.MISSING, name)
             return
-        packed = self._tried(partial(self.pack.read, name))
+        packed = self._read(partial(self.pack.read, name))
         if packed is None or packed == computed:
             return
         if is_json:
-            document = self._tried(partial(self.pack.json, name))
+            document = self._read(partial(self.pack.json, name))
             if document is not None:
                 self._add_all(kind, name, documents(document, json.loads(computed)))
         else:
-            old, new = (data.decode(errors="replace").split("\n") for data in (packed, computed))
+            old = packed.decode(errors="replace").split("\n")
+            new = computed.decode(errors="replace").split("\n")
+            # Bytes that are no UTF-8 may read as equal texts.
             self._add_all(kind, name, [*lines(old, new)] or [((), "other bytes", "")])
             self.verification.texts[name] = unified_diff(old, new, name)
 
@@ -254,34 +287,36 @@ class _Comparison:
         computed: Value = None,
         source: str = "",
     ) -> None:
-        if len(self.verification.differences) == MOST:
+        if len(self.verification.differences) == MAX_DIFFERENCES:
             self.verification.left_out += 1
         else:
             difference = PackDifference(kind, file, place, packed, computed, source)
             self.verification.differences.append(difference)
 
-    def _tried(self, read: Callable[[], Any]) -> Any:
+    def _read(self, read: Callable[[], Any]) -> Any:
+        """Return what `read` returns; ``None``, with a difference, for an unreadable member."""
         try:
             return read()
         except UnreadableMember as wrong:
             kinds = {d.kind for d in self.verification.differences if d.file == wrong.name}
+            # A member is read several times, but reported as unreadable once.
             if kinds <= {DifferenceKind.HASH}:
                 self._add(DifferenceKind.UNREADABLE, wrong.name, packed=wrong.why)
             return None
 
 
 class UnfitRows(ValueError):
-    """Rows that no study has: their table, and what is wrong with them."""
+    """Rows that are no study; the arguments are their table and what is wrong with them."""
 
 
 @contextmanager
-def _loaded(rows: Mapping[str, Any]) -> Iterator[tuple[Session, Study]]:
-    """Yield the study of these rows in a database of its own, in memory.
+def _database_of(rows: Mapping[str, Any]) -> Iterator[tuple[Session, Study]]:
+    """Yield a database in memory with these rows, and their study; only exports can use it.
 
-    Raises ``UnfitRows``. Nothing in it is good for more than to be exported.
+    Raises ``UnfitRows``.
     """
-    for name, listed in rows.items():
-        if not isinstance(listed, list) or not all(isinstance(row, dict) for row in listed):
+    for name, of_table in rows.items():
+        if not isinstance(of_table, list) or not all(isinstance(row, dict) for row in of_table):
             raise UnfitRows(name, "no list of rows")
     _check_values(rows)
     _check_references(rows)
@@ -297,7 +332,7 @@ def _loaded(rows: Mapping[str, Any]) -> Iterator[tuple[Session, Study]]:
 
 
 def _check_values(rows: Mapping[str, Any]) -> None:
-    """Raise ``UnfitRows`` for a value that a column cannot have, or a verdict of another scale."""
+    """Raise ``UnfitRows`` for a value that a column cannot have, or a verdict off the scale."""
     studies = rows.get("studies", ())
     if len(studies) != 1:
         raise UnfitRows("studies", f"{len(studies)} rows")
@@ -305,24 +340,25 @@ def _check_values(rows: Mapping[str, Any]) -> None:
         scale = Scale.stored(studies[0].get("scale"))
     except (ValueError, TypeError, ValidationError) as wrong:
         raise UnfitRows("studies", f"scale: {wrong}"[:200]) from wrong
-    graded = {*scale.verdicts, *EmptyOutcome, None}
+    verdicts = {*scale.verdicts, *EmptyOutcome, None}
     for column, allowed in VALUES.items():
         table = column.class_.__tablename__
-        fitting = graded & allowed if column.key == "verdict" else allowed
+        fitting = verdicts & allowed if column.key == "verdict" else allowed
         for number, row in enumerate(rows.get(table, ()), start=1):
             if column.key in row and not _is_among(row[column.key], fitting):
                 raise UnfitRows(table, f"{number}: {column.key} {row[column.key]!r:.80}")
     for number, row in enumerate(rows.get("events", ()), start=1):
-        for value in (row.get("old"), row.get("new")) if row.get("field") == "verdict" else ():
-            if not _is_among(value, graded):
-                raise UnfitRows("events", f"{number}: {value!r:.80}")
+        if row.get("field") == "verdict":
+            for value in (row.get("old"), row.get("new")):
+                if not _is_among(value, verdicts):
+                    raise UnfitRows("events", f"{number}: {value!r:.80}")
 
 
 def _check_references(rows: Mapping[str, Any]) -> None:
-    """Raise ``UnfitRows`` for a row that names another one which is not there.
+    """Raise ``UnfitRows`` for a row that refers to one which the pack lacks.
 
-    Events of one run's pack may be clicks beside another run, and items that no run shows any more
-    may be of a question or run that was deleted.
+    Two may: events in the pack of one run can be clicks beside another run, and items that no run
+    lists any more can be of a question or run that was deleted.
     """
     shown_items = {row.get("judged_item_id") for row in rows.get("results", ())}
     shown_items |= {row.get("emptiness_id") for row in rows.get("queries", ())}
@@ -346,19 +382,24 @@ def _is_among(value: Any, allowed: Container[Any]) -> bool:
 
 
 def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows as a file has them; columns that they lack have their default."""
-    alike: dict[frozenset[str], list[dict[str, Any]]] = {}
+    """Insert the rows of a pack; columns that a row lacks get their defaults.
+
+    Raises ``UnfitRows``.
+    """
+    by_columns: dict[frozenset[str], list[dict[str, Any]]] = {}
     for number, packed in enumerate(rows, start=1):
         try:
             row = {name: _value(table, name, value) for name, value in packed.items()}
-            if table.autoincrement_column is not None:  # which few tables state
+            # Packs have no numbers that nothing refers to: see ``packs.LEFT_OUT``.
+            if table.autoincrement_column is not None:
                 row.setdefault(table.autoincrement_column.name, number)
-            filled = {column.name: row.get(column.name) for column in table.columns}
-            backups.check_fit(table, filled, filled.keys() - row.keys())
+            columns = {column.name: row.get(column.name) for column in table.columns}
+            backups.check_fit(table, columns, columns.keys() - row.keys())
         except (KeyError, ValueError, TypeError, backups.UnfitRow) as wrong:
             raise UnfitRows(table.name, f"{number}: {wrong}"[:200]) from wrong
-        alike.setdefault(frozenset(row), []).append(row)
-    for values in alike.values():
+        by_columns.setdefault(frozenset(row), []).append(row)
+    # One statement inserts rows of the same columns only.
+    for values in by_columns.values():
         session.execute(insert(table), values)
 
 
@@ -373,7 +414,7 @@ def _value(table: Table, name: str, value: Any) -> Any:
     return value
 
 
-def _as_earlier(name: str, computed: bytes) -> bytes:
+def _before_searches(name: str, computed: bytes) -> bytes:
     """Return a member as packs had it before there were searches and reasons."""
     if name.endswith(".json"):
         return json_file(_without_searches(json.loads(computed)))
@@ -381,23 +422,26 @@ def _as_earlier(name: str, computed: bytes) -> bytes:
         return computed
     head, *rows = csv.reader(io.StringIO(computed.decode(), newline=""))
     places = [place for place, column in enumerate(head) if column not in _SINCE_SEARCHES]
-    if "rank" in head:  # there were no rows of empty lists, which have none
+    # Empty lists, which have no rank, had no rows then.
+    if "rank" in head:
         rows = [row for row in rows if row[head.index("rank")]]
     return csv_bytes([row[place] for place in places] for row in (head, *rows))
 
 
 def _without_searches(value: Any) -> Any:
     if isinstance(value, dict):
-        earlier = value.keys() - _SINCE_SEARCHES
-        return {key: _without_searches(value[key]) for key in value if key in earlier}
-    return [*map(_without_searches, value)] if isinstance(value, list) else value
+        names = [key for key in value if key not in _SINCE_SEARCHES]
+        return {key: _without_searches(value[key]) for key in names}
+    if isinstance(value, list):
+        return [_without_searches(entry) for entry in value]
+    return value
 
 
 def documents(packed: object, computed: object, place: Place = ()) -> Iterator[Disagreement]:
-    """Yield where two JSON values differ, by the keys that lead there.
+    """Yield the places where two JSON values differ, as paths of keys, with both values.
 
-    Entries of lists of questions and of results are named by their numbers. A key that is not
-    stated means nothing, none, no or 0, since an earlier version may not have had it.
+    Entries of lists of questions and of results are named by their numbers. A key that `packed`
+    lacks equals an empty value, false or 0, since an earlier version may not have had it.
 
     >>> list(documents({"a": [1, 2]}, {"a": [1, 3], "b": None, "c": 1}))
     [(('a', '2'), 2, 3), (('c',), '-', 1)]
@@ -407,17 +451,23 @@ def documents(packed: object, computed: object, place: Place = ()) -> Iterator[D
             if key in packed and key in computed:
                 yield from documents(packed[key], computed[key], (*place, str(key)))
             elif key in packed or computed[key]:
-                values = (scalar(document.get(key, "-")) for document in (packed, computed))
-                yield ((*place, str(key)), *values)  # type: ignore[misc]
+                packed_value, computed_value = packed.get(key, "-"), computed.get(key, "-")
+                yield (*place, str(key)), scalar(packed_value), scalar(computed_value)
     elif isinstance(packed, list) and isinstance(computed, list):
         if len(packed) != len(computed):
             yield (*place, "length"), len(packed), len(computed)
         for number, (old, new) in enumerate(zip(packed, computed, strict=False), start=1):
-            entry = new if isinstance(new, dict) else {}
-            keys = [f"{key} {entry[key]}" for key in ("query_id", "rank") if key in entry]
-            yield from documents(old, new, (*place, *(keys or [str(number)])[:1]))
+            yield from documents(old, new, (*place, _entry_name(new, number)))
     elif not _equal(packed, computed):
         yield place, scalar(packed), scalar(computed)
+
+
+def _entry_name(entry: object, number: int) -> str:
+    if isinstance(entry, dict):
+        for key in ("query_id", "rank"):
+            if key in entry:
+                return f"{key} {entry[key]}"
+    return str(number)
 
 
 def _equal(packed: object, computed: object) -> bool:
@@ -426,13 +476,13 @@ def _equal(packed: object, computed: object) -> bool:
     if isinstance(packed, (int, float)) and isinstance(computed, (int, float)):
         try:
             return isclose(packed, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
-        except OverflowError:  # a whole number that no figure is
+        except OverflowError:  # a whole number that is too large for a float
             return packed == computed
     return packed == computed
 
 
 def lines(packed: Sequence[str], computed: Sequence[str]) -> Iterator[Disagreement]:
-    """Yield the lines that differ, from shortly before the first character that does.
+    """Yield the lines that differ, each from shortly before its first differing character.
 
     >>> list(lines(["a", "b,1"], ["a", "b,0", "c"]))
     [(('line 2',), 'b,1', 'b,0'), (('line 3',), None, 'c')]
@@ -440,18 +490,22 @@ def lines(packed: Sequence[str], computed: Sequence[str]) -> Iterator[Disagreeme
     for number, (old, new) in enumerate(zip_longest(packed, computed), start=1):
         if old != new:
             characters = zip(old or "", new or "", strict=False)
-            alike = len([*takewhile(lambda pair: pair[0] == pair[1], characters)])
-            start = max(0, alike - _LONGEST // 2)
-            values = (None if line is None else line[start:] for line in (old, new))
-            yield (f"line {number}",), *map(scalar, values)  # type: ignore[misc]
+            n_equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], characters))
+            start = max(0, n_equal - _MAX_CHARACTERS // 2)
+            old_end = None if old is None else scalar(old[start:])
+            new_end = None if new is None else scalar(new[start:])
+            yield (f"line {number}",), old_end, new_end
 
 
 def unified_diff(packed: Sequence[str], computed: Sequence[str], file: str) -> list[str]:
-    if max(len(packed), len(computed)) > LONGEST_FILE:
+    """Return the first lines of a unified diff, none of long files."""
+    if max(len(packed), len(computed)) > MAX_LINES:
         return []
     diff = difflib.unified_diff(packed, computed, file, ROWS, n=1, lineterm="")
-    shown_lines = [str(scalar(line)) for line in islice(diff, MOST_TEXT_LINES + 1)]
-    return shown_lines[:MOST_TEXT_LINES] + ["…"] * (len(shown_lines) > MOST_TEXT_LINES)
+    shown_lines = [str(scalar(line)) for line in islice(diff, MAX_DIFF_LINES + 1)]
+    if len(shown_lines) > MAX_DIFF_LINES:
+        shown_lines[-1] = "…"
+    return shown_lines
 
 
 def numbers(document: object) -> int:
@@ -468,11 +522,11 @@ def numbers(document: object) -> int:
 
 
 def scalar(value: object) -> Value:
-    """Return `value` as a report shows it, cut short where it is long."""
+    """Return `value` as a report shows it, long texts cut."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except RecursionError:
         text = "…"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
