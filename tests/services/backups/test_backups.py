@@ -273,11 +273,11 @@ def test_a_zip_bomb_fills_no_disk(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_stated: bool
 ) -> None:
     """Three megabytes do not become three gigabytes, even where the file says so itself."""
-    monkeypatch.setattr(backups, "SMALL", backups.PIECE)
+    monkeypatch.setattr(backups, "ALWAYS_UNPACKED", backups.PIECE)
     file = tmp_path / "study.backup"
     backups.back_up(database, file, NOW)
     about = json.loads(zipfile.ZipFile(file).read("backup.json"))
-    bomb = bytes(backups.SMALL + 2 * backups.PIECE)
+    bomb = bytes(backups.ALWAYS_UNPACKED + 2 * backups.PIECE)
     stated = {"size": len(bomb) if is_stated else 10}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("backup.json", json.dumps(about | stated))

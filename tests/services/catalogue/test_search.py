@@ -14,7 +14,7 @@ from relevansi.records import Item
 from relevansi.services.catalogue import catalogue
 from relevansi.services.catalogue.filters import Filters
 from relevansi.services.catalogue.search import (
-    LONGEST_WORDS,
+    MAX_WORDS,
     LongSearch,
     NoCatalogueItem,
     find,
@@ -167,7 +167,7 @@ def test_what_a_system_wrote_of_an_item_leads_to_nothing(session: Session, study
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text(max_size=LONGEST_WORDS))
+@given(st.text(max_size=MAX_WORDS))
 def test_no_words_are_taken_for_a_query_of_the_database(
     session: Session, study: Study, words: str
 ) -> None:
@@ -181,7 +181,7 @@ def test_every_text_is_found_by_its_folded_words(text: str) -> None:
 
 def test_a_search_that_is_too_long_is_refused(session: Session, study: Study) -> None:
     with pytest.raises(LongSearch):
-        search(session, study, "a" * (LONGEST_WORDS + 1))
+        search(session, study, "a" * (MAX_WORDS + 1))
 
 
 def test_an_item_is_found_by_its_id_until_it_goes(session: Session, study: Study) -> None:

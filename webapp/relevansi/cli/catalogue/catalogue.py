@@ -92,7 +92,7 @@ def show_command(*, reply: Reply) -> None:
 @click.option("--price-from", type=click.IntRange(0), metavar="RUPIAH")
 @click.option("--price-to", type=click.IntRange(0), metavar="RUPIAH")
 @click.option("--bedrooms", type=click.IntRange(0))
-@click.option("--most", type=click.IntRange(1, search.MOST), default=20, help="So many items.")
+@click.option("--most", type=click.IntRange(1, search.MAX_PAGE), default=20, help="So many items.")
 @replies()
 def search_command(
     words: Sequence[str], most: int, *, reply: Reply, **filters: int | str | None

@@ -44,7 +44,7 @@ DIGITS = 9
 
 
 class Outcome(StrEnum):
-    """The verdict of a gate on one figure, and on a run: the worst of its figures."""
+    """The outcome of a gate for one figure, and for a run: the worst of its figures."""
 
     PASSED = "passed"
     OPEN = "open"

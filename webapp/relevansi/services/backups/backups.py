@@ -1,14 +1,15 @@
-"""The whole database as one file, taken while it is in use, and put back; or moved to another.
+"""Backups of the database, made while it is in use, restored, and moves to another database.
 
 A backup is a zip of two members: a description (``backup.json``), and all rows as a SQLite
-database, from whichever engine they came. It goes to a file beside the wanted one, is synced to
-disk, and then takes its name, so that a backup is there whole or not at all.
+database, from either engine. It is written to a file beside its place, synced to disk and then
+renamed, so that a backup is complete or not there at all.
 
 A restore takes rows and nothing else out of the file: they are written into tables made here, of
-the backup's version, and those are brought to this one. What else the file defines is left behind.
+the backup's version, which are then upgraded to this one. Triggers, views or other tables that the
+file defines are not taken over.
 
-A move goes row by row, tables in the order in which they refer to each other, a chunk at a time;
-afterwards every row is read again on both sides and compared. All of it is one transaction at the
+A move copies row by row, tables in the order in which they refer to each other, a chunk at a time;
+afterwards every row is read again on both sides and compared. All of it is one transaction of the
 target, and the source is only read.
 """
 
@@ -111,7 +112,8 @@ PIECE = 2**20
 
 @contextmanager
 def folder_beside(file: Path) -> Iterator[Path]:
-    """Yield a new private folder on the disk of `file`, which is gone afterwards."""
+    """Yield a new private folder beside `file`, which is deleted afterwards."""
+    # On the same disk, since a file can be renamed only within one.
     with errors_naming(file):
         folder = Path(tempfile.mkdtemp(prefix=f".{file.name}.", dir=file.absolute().parent))
         try:
@@ -124,11 +126,15 @@ KIND = "relevansi backup"
 ABOUT = "backup.json"
 CONTENT = "database.sqlite"
 EMPTY_SCHEMA = "before-restore"
-"""Where PostgreSQL's tables without rows wait until they can go."""
-MOST_ABOUT = 2**20
-MOST_TIMES_PACKED = 100
-SMALL = 64 * 2**20
-"""Bytes a backup may always unpack to; a larger one to a multiple of its packed size."""
+"""The schema in which PostgreSQL's empty tables are set aside before they are dropped."""
+
+MAX_ABOUT = 2**20  # bytes
+MAX_RATIO = 100
+"""How many times its packed size a backup may unpack to; a zip bomb unpacks to more."""
+
+ALWAYS_UNPACKED = 64 * 2**20
+"""Bytes that a backup may unpack to whatever its packed size."""
+
 _VERDICTS = {None, *Scale(top=4).verdicts, *map(str, EmptyOutcome)}
 _STATES = set(map(str, QueryState))
 VALUES: Mapping[InstrumentedAttribute[Any], set[Any]] = {
@@ -139,7 +145,8 @@ VALUES: Mapping[InstrumentedAttribute[Any], set[Any]] = {
     Study.cannot_tell: set(get_args(CannotTell)),
     QueryRating.quality: {None, *range(6)},
 }
-"""The values that figures are computed from, where a column's type allows others too."""
+"""The values from which figures can be computed, where a column's type allows others too."""
+
 UNREADABLE = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, RuntimeError)
 """The errors of ``zipfile`` for a file that is not a zip, or is cut off or changed."""
 
@@ -148,6 +155,8 @@ Count = Annotated[int, Meta(ge=0)]
 
 
 class About(Struct, frozen=True):
+    """The description in a backup: its maker, database version, size in bytes, rows by table."""
+
     kind: str
     product: str
     engine: str
@@ -165,11 +174,10 @@ def back_up(
     replace: bool = False,
     with_catalogue: bool = False,
 ) -> About:
-    """Write everything in the database, as it is at one moment, to `file`.
+    """Write the state of the database at one moment to `file`; return the backup's description.
 
-    The catalogue, of which the owner has the files, only `with_catalogue`.
-    Raises ``BackupExists`` unless `replace`, ``NoDatabaseYet`` and
-    ``sqlite_files.DamagedDatabase``.
+    The catalogue, of which the owner has the files, is in it only `with_catalogue`. Raises
+    ``BackupExists`` unless `replace`, ``NoDatabaseYet`` and ``sqlite_files.DamagedDatabase``.
     """
     if file.exists() and not replace:
         raise BackupExists(str(file))
@@ -177,15 +185,24 @@ def back_up(
         raise NoDatabaseYet(database.description)
     with folder_beside(file) as folder:
         content = folder / CONTENT
-        schema_version, counts = _take_content(database, content, with_catalogue=with_catalogue)
-        maker = KIND, version("relevansi"), database.url.get_backend_name(), schema_version
-        about = About(*maker, created_at=now, size=content.stat().st_size, counts=counts)
+        schema_version, counts = _write_content(database, content, with_catalogue=with_catalogue)
+        about = About(
+            kind=KIND,
+            product=version("relevansi"),
+            engine=database.url.get_backend_name(),
+            schema_version=schema_version,
+            created_at=now,
+            size=content.stat().st_size,
+            counts=counts,
+        )
         packed = folder / "backup.zip"
+        # Made private before it holds anything: a backup has names and password hashes.
         packed.touch(mode=0o600)
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(ABOUT, msgspec.json.format(msgspec.json.encode(about)))
             archive.write(content, content.name)
         sync(packed)
+        # Again, since another backup may have been written there meanwhile.
         if file.exists() and not replace:
             raise BackupExists(str(file))
         packed.replace(file)
@@ -197,7 +214,7 @@ def read(file: Path) -> About:
     """Return the description in a backup; raises ``NotABackup`` and ``NewerBackup``."""
     try:
         with zipfile.ZipFile(file) as archive, archive.open(ABOUT) as member:
-            about = msgspec.json.decode(member.read(MOST_ABOUT), type=About)
+            about = msgspec.json.decode(member.read(MAX_ABOUT), type=About)
             has_content = CONTENT in archive.namelist()
     except (*UNREADABLE, DecodeError, UnicodeDecodeError) as wrong:
         raise NotABackup(str(file)) from wrong
@@ -216,11 +233,11 @@ def restore(
     replace: bool = False,
     as_superuser: bool = False,
 ) -> tuple[About, str | None]:
-    """Put a backup in the place of the database, which is empty or, with `replace`, kept beside.
+    """Put a backup in the place of the database, which is empty or, with `replace`, set aside.
 
-    Return what was put back, and where the earlier database is, if there was one. The tables are of
-    this version afterwards, even if the backup is of an older one. Everything is checked before
-    anything is touched. Raises ``NotABackup``, ``NewerBackup``, ``DamagedBackup``,
+    Returns the backup's description, and where the earlier database is, if there was one. The
+    tables are of this version afterwards, even if the backup is of an older one. Everything is
+    checked before anything is changed. Raises ``NotABackup``, ``NewerBackup``, ``DamagedBackup``,
     ``DatabaseNotEmpty``, ``sqlite_files.DatabaseInUse`` and, unless `as_superuser`,
     ``RestoresAsSuperuser``.
     """
@@ -229,23 +246,24 @@ def restore(
         with database.engine.connect() as connection:
             if outages.acts_as_superuser(connection):
                 raise RestoresAsSuperuser(database.description)
-    is_kept = _has_rows(database)
-    if is_kept and not replace:
-        raise DatabaseNotEmpty(database.description)
-    earlier = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
-    name_of_earlier = earlier if is_kept else None
+    name_of_earlier = None
+    if _has_rows(database):
+        if not replace:
+            raise DatabaseNotEmpty(database.description)
+        name_of_earlier = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
     beside = Path(database.description) if database.is_sqlite else file
     with folder_beside(beside) as folder:
-        unknown, content = folder / "unknown.sqlite", folder / CONTENT
-        _unpack(file, about, unknown)
-        _accept(unknown, content, about)
+        unchecked, content = folder / "unknown.sqlite", folder / CONTENT
+        _unpack(file, about, unchecked)
+        _copy_checked(unchecked, content, about)
         put_in_place = _put_sqlite if database.is_sqlite else _put_postgres
         return about, put_in_place(database, content, name_of_earlier)
 
 
-def _take_content(
+def _write_content(
     database: Database, content: Path, *, with_catalogue: bool
 ) -> tuple[str, dict[str, int]]:
+    """Write the database's rows as a SQLite file; return its database version, and its counts."""
     if database.is_sqlite:
         sqlite_files.take(Path(database.description), content)
     elif database.version() is not None:
@@ -275,7 +293,7 @@ def _counts(database: Database) -> dict[str, int]:
 
 
 def _has_rows(database: Database) -> bool:
-    """Whether anything would be lost; a file that cannot be read counts as something."""
+    """Whether a restore would replace data; a file that cannot be read counts as data."""
     if database.is_missing():
         return False
     try:
@@ -288,20 +306,20 @@ def _has_rows(database: Database) -> bool:
         database.close()
 
 
-def _accept(unknown: Path, content: Path, about: About) -> None:
-    """Make `content`, a database of ours with the rows of `unknown`, which goes.
+def _copy_checked(unchecked: Path, content: Path, about: About) -> None:
+    """Make the database `content` of this version with the rows of `unchecked`, which is deleted.
 
-    Its tables are brought to this version. Raises ``DamagedBackup``.
+    Raises ``DamagedBackup``.
     """
     try:
         with _open(content) as copy:
             copy.upgrade(about.schema_version)
-        sqlite_files.copy_rows(unknown, content)
-        unknown.unlink()
+        sqlite_files.copy_rows(unchecked, content)
+        unchecked.unlink()
         sqlite_files.check(content)
         with _open(content) as copy:
             with copy.reading() as session:
-                # By the names of its own version: later ones renamed tables and dropped some.
+                # Before the upgrade, which renames tables and drops some.
                 _check_counts(about, counts(session, about.counts))
             copy.upgrade()
             with copy.reading() as session:
@@ -312,13 +330,17 @@ def _accept(unknown: Path, content: Path, about: About) -> None:
     except (sqlite_files.DamagedDatabase, UnfitRow, ValueError, TypeError) as damaged:
         raise DamagedBackup(*damaged.args) from damaged
     except (sqlite3.Error, DatabaseError) as failure:
+        # A full or failing disk says nothing of the backup.
         if outage(failure) not in {None, Outage.DAMAGED}:
-            raise  # of the disk, not of the backup
+            raise
         raise DamagedBackup(str(getattr(failure, "orig", failure))) from failure
 
 
 def _check_values(session: Session) -> None:
-    """Return if every column holds values of its type that figures can be computed from."""
+    """Check that every column has values of its type from which figures can be computed.
+
+    Raises ``UnfitRow`` and ``DamagedBackup``.
+    """
     for table in tables():
         with _rows(session, table) as rows:
             for row in rows:
@@ -330,6 +352,7 @@ def _check_values(session: Session) -> None:
 
 
 def _put_sqlite(database: Database, content: Path, name_of_earlier: str | None) -> str | None:
+    """Put `content` in the place of the database file; return where the earlier file is."""
     target = Path(database.description)
     earlier = None
     if name_of_earlier is not None:
@@ -341,7 +364,10 @@ def _put_sqlite(database: Database, content: Path, name_of_earlier: str | None) 
 
 
 def _put_postgres(database: Database, content: Path, name_of_earlier: str | None) -> str | None:
-    """Set our tables aside, make them anew and fill them, all in one transaction."""
+    """Set our tables aside in a schema, make them anew and fill them, all in one transaction.
+
+    Returns the schema; ``None`` where the earlier tables were empty, which are dropped.
+    """
     schema = name_of_earlier or EMPTY_SCHEMA
     with database.engine.begin() as connection:
         outages.set_aside(connection, schema)
@@ -365,7 +391,11 @@ def _check_counts(about: About, counts: Mapping[str, int]) -> None:
 
 
 def _unpack(file: Path, about: About, content: Path) -> None:
-    most = min(about.size, max(SMALL, MOST_TIMES_PACKED * file.stat().st_size))
+    """Write the database in a backup to `content`; raises ``DamagedBackup`` for another size.
+
+    It stops at the size that the description states, or at ``MAX_RATIO``.
+    """
+    most = min(about.size, max(ALWAYS_UNPACKED, MAX_RATIO * file.stat().st_size))
     content.touch(mode=0o600)
     size = 0
     try:
@@ -386,7 +416,7 @@ def _unpack(file: Path, about: About, content: Path) -> None:
 
 
 CHUNK = 500
-"""Rows that are in memory at once; of a table that holds files, one."""
+"""How many rows are in memory at once; of a table that holds files, one."""
 
 _PYTHON_TYPES: Sequence[tuple[type[TypeEngine[Any]], tuple[type, ...]]] = (
     (Boolean, (bool,)),
@@ -395,10 +425,11 @@ _PYTHON_TYPES: Sequence[tuple[type[TypeEngine[Any]], tuple[type, ...]]] = (
     (LargeBinary, (bytes,)),
     (Moment, (datetime,)),
 )
-"""The types of the values in a column of each type; JSON and texts are checked apart."""
+"""The Python types of the values of each column type; JSON and texts are checked apart."""
 
 TellRows = Callable[[str, int], None]
-"""A function that is told the progress: a table's name and how many rows were done."""
+"""A callback of progress: a table's name, and how many more rows were done."""
+
 CHECK = mark("`relevansi check` looks at the database in use.")
 
 
@@ -423,7 +454,7 @@ def tables() -> Sequence[Table]:
 
 
 def counts(session: Session, names: Collection[str] = ()) -> dict[str, int]:
-    """Return how many rows each table has, of those that are there: of `names`, else of ours."""
+    """Return the number of rows of each existing table of `names`, else of all our tables."""
     existing = inspect(session.connection()).get_table_names()
     names = [name for name in names or [ours.name for ours in tables()] if name in existing]
     count = select(func.count())
@@ -435,13 +466,15 @@ def move(
 ) -> dict[str, int]:
     """Copy every row of `source` into the empty `target`; return how many each table then has.
 
-    The caller commits. `tell_rows` is called for each row twice: written, then compared. Raises
-    ``TargetNotEmpty``, ``UnfitRow`` and ``RowsDiffer``; the target is to be rolled back then.
+    The caller commits. `tell_rows` is told of each row twice: written, then compared. Raises
+    ``TargetNotEmpty``, ``UnfitRow`` and ``RowsDiffer``, after which the caller rolls back.
     """
-    if target.get_bind().dialect.name == "postgresql":  # a session that writes to SQLite is alone
+    # Nobody else may write meanwhile; on SQLite a session that writes is alone anyway.
+    if target.get_bind().dialect.name == "postgresql":
         names = ", ".join(table.name for table in tables())
         target.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
-    if filled := [name for name, rows in counts(target).items() if rows]:
+    filled = [name for name, n_rows in counts(target).items() if n_rows]
+    if filled:
         raise TargetNotEmpty(", ".join(filled))
     for table in tables():
         _copy(source, target, table, tell_rows)
@@ -464,9 +497,9 @@ def _copy(source: Session, target: Session, table: Table, tell_rows: TellRows) -
 
 
 def check_fit(table: Table, row: Mapping[str, Any], absent: Container[str] = ()) -> None:
-    """Raise ``UnfitRow`` for a value that its column does not hold; SQLite takes any value.
+    """Raise ``UnfitRow`` for a value that does not fit its column; SQLite itself takes any value.
 
-    Columns that are `absent` and have a default are not looked at.
+    Columns that are `absent` and have a default are not checked.
     """
     for column in table.columns:
         if column.name in absent and (column.default is not None or column.server_default):
@@ -479,26 +512,28 @@ def check_fit(table: Table, row: Mapping[str, Any], absent: Container[str] = ())
         elif isinstance(column.type, String):
             fits = isinstance(value, str) and len(value) <= (column.type.length or len(value))
         else:
-            types = (types for kind, types in _PYTHON_TYPES if isinstance(column.type, kind))
-            fits = type(value) in next(types)
+            # By its exact type: to isinstance True is an int.
+            types = [types for kind, types in _PYTHON_TYPES if isinstance(column.type, kind)]
+            fits = type(value) in types[0]
         if not fits:
             raise UnfitRow(f"{table.name}.{column.name}: {value!r:.80}")
 
 
 def _rows(session: Session, table: Table) -> Result[Any]:
-    """Return a table's rows by their key, read in chunks; text keys are ordered by their bytes."""
+    """Return a table's rows in the order of their keys, the same on both engines, in chunks."""
     is_postgres = session.get_bind().dialect.name == "postgresql"
+    # SQLite orders texts by their bytes, PostgreSQL by a language unless told otherwise.
     key: list[ColumnElement[Any]] = [
         collate(column, "C") if is_postgres and isinstance(column.type, String) else column
         for column in table.primary_key
-    ]  # as SQLite orders
+    ]
     has_files = any(isinstance(column.type, LargeBinary) for column in table.columns)
-    at_once = {"yield_per": 1 if has_files else CHUNK}
-    return session.execute(select(table).order_by(*key), execution_options=at_once)
+    in_chunks = {"yield_per": 1 if has_files else CHUNK}
+    return session.execute(select(table).order_by(*key), execution_options=in_chunks)
 
 
 def _continue_numbering(target: Session) -> None:
-    """Let PostgreSQL number new rows after those that came; SQLite does so by itself."""
+    """Let PostgreSQL number new rows after the copied ones; SQLite does so by itself."""
     if target.get_bind().dialect.name != "postgresql":
         return
     for table in tables():

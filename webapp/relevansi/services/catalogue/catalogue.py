@@ -1,4 +1,7 @@
-"""The catalogue: what could have been returned, as items beside the index of their words."""
+"""The catalogue: the items that a system could have returned, stored with an index of their words.
+
+They are those of the owner's files, and those that any run returned.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ from relevansi.metrics.gold.constraint_rules import PROPERTY_TYPES
 from relevansi.records import Item
 
 PORTION = 5_000
-LONGEST_TEXT = 100_000
-"""Characters of an item that are searched: PostgreSQL's index holds no longer texts."""
+MAX_TEXT = 100_000
+"""How many characters of an item are searched: PostgreSQL's index holds no longer texts."""
 
 _SIGNS = re.compile(r"[^\w]|_")
 _UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
@@ -45,7 +48,7 @@ class Entry(Struct, frozen=True, gc=False):
 
 
 class Extent(Struct, frozen=True):
-    """How many items can be looked up, and whether any is of the owner's files."""
+    """How many items the catalogue has, and whether any is of the owner's files."""
 
     total: int
     is_imported: bool
@@ -53,9 +56,10 @@ class Extent(Struct, frozen=True):
 
 
 def folded(words: str) -> str:
-    """Return the words of a text without case, accents and signs, a blank between them.
+    """Return a text as words in lower case without accents and signs, blanks between them.
 
-    Chinese and Japanese, which write no blanks, by character. Both databases then find the same.
+    Chinese and Japanese, which write no blanks, become single characters. SQLite and PostgreSQL
+    split words in their own ways; of such texts both find the same.
 
     >>> folded("Café Ole, 3-bed"), folded("红裙")
     ('cafe ole  3 bed', ' 红  裙 ')
@@ -73,27 +77,29 @@ def property_type(words: str) -> str | None:
     >>> property_type("Dijual Ruko 3 lantai"), property_type("Villa Setia Budi")
     ('shophouse', None)
     """
-    return next((_TYPES[word] for word in folded(words).split() if word in _TYPES), None)
+    types = (_TYPES[word] for word in folded(words).split() if word in _TYPES)
+    return next(types, None)
 
 
 def entry(
     item: Item, details: Iterable[str] = (), *, stated_type: str = "", identity: str = ""
 ) -> Entry:
-    """Return an item as it is stored: its words and `details` are searched, narrowed by the rest.
+    """Return an item as it is stored: its words and `details` are searched, filters use the rest.
 
-    `stated_type` is the kind of property in its file, else its title says it; `identity` is that
-    under which it is stored, where the card does not say it.
+    `stated_type` is the kind of property in its file, which its title says otherwise; `identity`
+    is set where the card does not have it.
     """
     identity = identity or item.identity
-    plain = item.uniform(None)  # nothing that a system wrote of it leads there
+    # Without what a system wrote of it, so that a search favours no system.
+    plain = item.uniform(None)
     if isinstance(plain, Document):
         texts = (plain.title, plain.text, plain.doc_id, *map(str, plain.meta.values()))
-        return Entry(identity, _searched(texts), to_json(to_row(item)))
+        return Entry(identity, _search_text(texts), to_json(to_row(item)))
     assert isinstance(plain, Card)
     texts = (plain.title, plain.location, plain.certificate, *details)
     return Entry(
         identity,
-        _searched(texts),
+        _search_text(texts),
         to_json(to_row(item)),
         type=property_type(stated_type)
         or stated_type.casefold()
@@ -105,25 +111,26 @@ def entry(
     )
 
 
-def _searched(texts: Iterable[str | None]) -> str:
-    return folded("\n".join(filter(None, texts))[:LONGEST_TEXT])
+def _search_text(texts: Iterable[str | None]) -> str:
+    return folded("\n".join(filter(None, texts))[:MAX_TEXT])
 
 
 _EXTENTS: LruCache[tuple[int, str], Extent] = LruCache(20)
 
 
 def up_to_date(session: Session, study: Study) -> Extent:
-    """Take in what runs returned since the last search, and return what there is.
+    """Add the items that runs returned since the last search; return the catalogue's extent.
 
-    Nothing is read where the study has not changed. The items of the owner's files stay as they
-    are; items that only runs returned follow their cards, and go where nothing is judged of them.
+    Items of the owner's files stay as they are. Those that only runs returned are updated with
+    their cards, and removed once no judged item of them is left.
     """
     last_id = session.scalar(select(func.max(CatalogueItem.id))) or 0
     revision = session.scalar(select(Study.revision).where(Study.id == study.id)) or ""
+    # Cached while neither study nor catalogue change: raters search again and again.
     extent = _EXTENTS.get(session, (study.id, revision))
     if extent is not None and extent.last_id == last_id:
         return extent
-    _follow_runs(session)
+    _update_from_runs(session)
     counts = select(func.count(CatalogueItem.id), func.max(CatalogueItem.id))
     total, last = session.execute(counts).one()
     imported = select(CatalogueItem.id).where(CatalogueItem.is_imported).limit(1)
@@ -132,11 +139,13 @@ def up_to_date(session: Session, study: Study) -> Extent:
     return extent
 
 
-def _follow_runs(session: Session) -> None:
+def _update_from_runs(session: Session) -> None:
+    """Bring the items that only runs returned up to date with the latest card of each."""
     latest = select(func.max(JudgedItem.id)).where(JudgedItem.card.is_not(None))
     of_run = CatalogueItem.is_imported.is_(False)
+    # Compared as texts: PostgreSQL has no equality of JSON.
     is_other = cast(CatalogueItem.card, Text) != cast(JudgedItem.card, Text)
-    behind = (
+    outdated = (
         select(JudgedItem.id)
         .join(StoredItem, StoredItem.id == JudgedItem.item_id)
         .outerjoin(CatalogueItem, CatalogueItem.identity == StoredItem.identity)
@@ -144,7 +153,7 @@ def _follow_runs(session: Session) -> None:
         .where(or_(CatalogueItem.id.is_(None), and_(of_run, is_other)))
         .order_by(JudgedItem.id)
     )
-    ids = session.scalars(behind).all()
+    ids = session.scalars(outdated).all()
     for start in range(0, len(ids), PORTION):
         portion = ids[start : start + PORTION]
         cards = select(StoredItem.identity, JudgedItem.card).join(JudgedItem.item)
@@ -159,7 +168,7 @@ def _follow_runs(session: Session) -> None:
 
 
 class Written(Struct):
-    """How many items were added, changed, left as they were or repeated, and the ids of all."""
+    """Numbers of items that were added, changed, unchanged or repeated, and the ids of all."""
 
     added: int = 0
     changed: int = 0
@@ -171,9 +180,9 @@ class Written(Struct):
 def write(
     session: Session, entries: Sequence[Entry], written: Written | None = None, *, is_imported: bool
 ) -> Written:
-    """Add items, or bring those up to date that are there by their identity; return what changed.
+    """Store items, replacing those of the same identity; return the counts, added to `written`.
 
-    Of several with one identity the last one stays. An item that only runs returned counts as
+    Of several entries with one identity the last counts. An item that only runs returned counts as
     added once it is imported.
     """
     connection = tables(session)
@@ -187,27 +196,32 @@ def write(
         CatalogueItem.text,
         cast(CatalogueItem.card, Text),
     ).where(CatalogueItem.identity.in_(latest))
-    stored = {row[0]: row[1:] for row in connection.execute(stored_rows)}
-    new = latest.keys() - stored.keys()
-    ids = iter(next_ids(connection, CatalogueItem, len(new)) if new else ())
+    stored_ids: set[str] = set()
     changed_ids: dict[str, int] = {}
-    for identity, (item_id, was_imported, *earlier) in stored.items():
-        now = latest[identity]
-        is_same = (was_imported, *earlier) == (is_imported, now.text, now.card)
+    for identity, item_id, was_imported, text, card in connection.execute(stored_rows):
+        stored_ids.add(identity)
+        item = latest[identity]
+        is_same = was_imported == is_imported and (text, card) == (item.text, item.card)
         if not is_same:
             changed_ids[identity] = item_id
         if item_id in written.ids:
             written.repeated += 1
+        elif was_imported != is_imported:
+            written.added += 1
+        elif is_same:
+            written.unchanged += 1
         else:
-            written.unchanged += is_same
-            written.changed += not is_same and was_imported == is_imported
-            written.added += was_imported != is_imported
+            written.changed += 1
         written.ids.add(item_id)
+    # Before the removal, after which the next id could be that of a changed item.
+    n_new = len(latest) - len(stored_ids)
+    new_ids = iter(next_ids(connection, CatalogueItem, n_new) if n_new else ())
+    # Replaced, not updated: SQLite's index has to be told the old text of an item.
     remove(session, [*changed_ids.values()])
     rows = [
-        (changed_ids.get(item.identity) or next(ids), is_imported, *astuple(item))
+        (changed_ids.get(item.identity) or next(new_ids), is_imported, *astuple(item))
         for item in latest.values()
-        if item.identity in changed_ids or item.identity not in stored
+        if item.identity in changed_ids or item.identity not in stored_ids
     ]
     columns = ", ".join(("id", "is_imported", *Entry.__struct_fields__))
     insert_rows(connection, CatalogueItem, columns, rows, unless_taken=True)
@@ -219,7 +233,7 @@ def write(
 
 
 def remove(session: Session, ids: Sequence[int]) -> None:
-    """Remove items of the catalogue by their ids; a run that returned one brings it back."""
+    """Remove items of the catalogue by their ids; one that a run returned is added again later."""
     connection = tables(session)
     for start in range(0, len(ids), PORTION):
         portion = ids[start : start + PORTION]
@@ -229,7 +243,7 @@ def remove(session: Session, ids: Sequence[int]) -> None:
 
 
 def index_all(session: Session) -> None:
-    """Fill the index of words anew, for items that came otherwise than by ``write``."""
+    """Rebuild the index of words, for items that were not stored by ``write``."""
     connection = tables(session)
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql(
@@ -237,9 +251,9 @@ def index_all(session: Session) -> None:
         )
 
 
-# PostgreSQL keeps the index of words itself. That of SQLite has to be told the text it forgets.
-_THESE = "FROM catalogue_items WHERE id IN (SELECT value FROM json_each(?))"
-_INDEX = f"INSERT INTO catalogue_words (rowid, text) SELECT id, text {_THESE}"
+# PostgreSQL updates its index itself. To remove an item from SQLite's, its text has to be given.
+_OF_IDS = "FROM catalogue_items WHERE id IN (SELECT value FROM json_each(?))"
+_INDEX = f"INSERT INTO catalogue_words (rowid, text) SELECT id, text {_OF_IDS}"
 _UNINDEX = f"""\
 INSERT INTO catalogue_words (catalogue_words, rowid, text)
-SELECT 'delete', id, text {_THESE}"""
+SELECT 'delete', id, text {_OF_IDS}"""

@@ -1,4 +1,4 @@
-"""What raters looked up and found: evidence on questions, searches behind verdicts on emptiness."""
+"""Evidence that raters found in the catalogue: on questions, and behind verdicts on empty lists."""
 
 from __future__ import annotations
 
@@ -36,43 +36,55 @@ def of_questions(
     *,
     adjudicated: bool = False,
 ) -> dict[int, tuple[Evidence, ...]]:
-    """Return the evidence on `questions`, by the id of each.
+    """Return the evidence on `questions` by their ids, in the order in which items were judged.
 
-    That are the items which one of `raters` pinned and judges relevant, and whose verdict merged
-    from all of them (`adjudicated`: else settled) is relevant: a tie leaves an item out. In the
-    order in which the items were first judged.
+    An item is evidence if one of `raters` pinned it and judges it relevant, and if the verdict
+    merged from all of them is relevant too: a tie leaves it out. Under the rule `adjudicated` a
+    settled verdict counts instead of the merged one.
     """
-    ids = [rater.id for rater in raters]
-    by_raters = select(Judgment.judged_item_id).where(
-        Judgment.is_evidence, Judgment.rater_id.in_(ids)
+    rater_ids = [rater.id for rater in raters]
+    pinned_items = select(Judgment.judged_item_id).where(
+        Judgment.is_evidence, Judgment.rater_id.in_(rater_ids)
     )
     rows = (
-        select(JudgedItem.id, JudgedItem.question_id, JudgedItem.run_id, JudgedItem.content)
-        .add_columns(JudgedItem.card, StoredItem.identity, Adjudication.verdict.label("settled"))
-        .add_columns(Judgment.verdict, Judgment.is_evidence)
+        select(
+            JudgedItem.id,
+            JudgedItem.question_id,
+            JudgedItem.run_id,
+            JudgedItem.content,
+            JudgedItem.card,
+            StoredItem.identity,
+            Adjudication.verdict.label("settled"),
+            Judgment.verdict,
+            Judgment.is_evidence,
+        )
         .join_from(JudgedItem, StoredItem)
         .join(Judgment, Judgment.judged_item_id == JudgedItem.id)
         .outerjoin(Adjudication, Adjudication.judged_item_id == JudgedItem.id)
-        .where(JudgedItem.id.in_(by_raters), JudgedItem.question_id.in_(questions))
-        .where(Judgment.rater_id.in_(ids), Judgment.verdict.is_not(None))
+        .where(
+            JudgedItem.id.in_(pinned_items),
+            JudgedItem.question_id.in_(questions),
+            Judgment.rater_id.in_(rater_ids),
+            Judgment.verdict.is_not(None),
+        )
         .order_by(JudgedItem.id)
     )
-    items = defaultdict[int, list[Any]](list)
+    votes_by_item = defaultdict[int, list[Any]](list)
     for row in tables(session).execute(rows):
-        items[row.id].append(row)
+        votes_by_item[row.id].append(row)
     merging = verdicts.merging_of(study)
     relevances = Scale.stored(study.scale).relevances
+    kind = KINDS[study.kind]
     evidence: dict[int, tuple[Evidence, ...]] = {}
-    for votes in items.values():
+    for votes in votes_by_item.values():
         merged = merging(tuple(row.verdict for row in votes))
         verdict = (adjudicated and votes[0].settled) or merged
-        pinned_by = (row.verdict for row in votes if row.is_evidence)
-        if relevances[verdict] is Relevance.RELEVANT and any(
-            relevances[vote] is Relevance.RELEVANT for vote in pinned_by
-        ):
-            item = _evidence_of(KINDS[study.kind], votes[0])
+        by_pinning_raters = [relevances[row.verdict] for row in votes if row.is_evidence]
+        is_confirmed = Relevance.RELEVANT in by_pinning_raters
+        if relevances[verdict] is Relevance.RELEVANT and is_confirmed:
             question_id = votes[0].question_id
-            evidence[question_id] = (*evidence.get(question_id, ()), item)
+            items = evidence.get(question_id, ())
+            evidence[question_id] = (*items, _evidence_of(kind, votes[0]))
     return evidence
 
 
@@ -90,50 +102,54 @@ def empty_answers(
     *,
     adjudicated: bool = False,
 ) -> dict[int, EmptyAnswer]:
-    """Return what looking gave for the judged items of `emptiness`, by id; none unclassified.
+    """Return by id the classified empty lists of `emptiness`, with the searches behind them.
 
-    The outcome is merged from `raters` (`adjudicated`: else settled). The searches are those of
-    raters whose own outcome it is, for the question, no later than the server received their
-    verdict in force: both are times of the server's clock.
+    The outcome is merged from `raters`; under the rule `adjudicated` a settled one counts instead.
+    ``searches`` counts those on the question by raters with this outcome, before their verdict.
     """
-    searched = (
+    # Compared with the arrival of the verdict: both times are of the server's clock.
+    before_verdict = (
         (Search.rater_id == Judgment.rater_id)
         & (Search.question_id == JudgedItem.question_id)
         & (Search.at <= Event.received_at)
     )
     columns = (
-        *(JudgedItem.id, JudgedItem.question_id, JudgedItem.run_id),
-        *(Judgment.rater_id, Judgment.verdict, Adjudication.verdict.label("settled")),
+        JudgedItem.id,
+        JudgedItem.question_id,
+        JudgedItem.run_id,
+        Judgment.rater_id,
+        Judgment.verdict,
+        Adjudication.verdict.label("settled"),
     )
     rows = (
         select(*columns, func.count(Search.id).label("searches"))
         .join_from(JudgedItem, Judgment)
         .outerjoin(Event, verdicts.made_by(Judgment))
-        .outerjoin(Search, searched)
+        .outerjoin(Search, before_verdict)
         .outerjoin(Adjudication, Adjudication.judged_item_id == JudgedItem.id)
         .where(JudgedItem.id.in_(emptiness), Judgment.verdict.is_not(None))
         .where(Judgment.rater_id.in_([rater.id for rater in raters]))
         .group_by(*columns)
         .order_by(JudgedItem.id)
     )
-    by_item = defaultdict[int, list[Any]](list)
+    votes_by_item = defaultdict[int, list[Any]](list)
     for row in tables(session).execute(rows):
-        by_item[row.id].append(row)
-    if not by_item:
+        votes_by_item[row.id].append(row)
+    if not votes_by_item:
         return {}
     questions = select(JudgedItem.question_id).where(JudgedItem.id.in_(emptiness))
     evidence = of_questions(session, study, questions, raters, adjudicated=adjudicated)
     merging = verdicts.merging_of(study)
     answers = {}
-    for item_id, votes in by_item.items():
+    for item_id, votes in votes_by_item.items():
         merged = merging(tuple(row.verdict for row in votes))
-        if verdict := (adjudicated and votes[0].settled) or merged:
-            outcome, items = EmptyOutcome(verdict), evidence.get(votes[0].question_id, ())
-            is_missed = outcome is EmptyOutcome.FALSE_NEGATIVE
-            answers[item_id] = EmptyAnswer(
-                item_id,
-                outcome,
-                sum(row.searches for row in votes if row.verdict == verdict),
-                tuple(item for item in items if is_missed and item.run_id == votes[0].run_id),
-            )
+        verdict = (adjudicated and votes[0].settled) or merged
+        if not verdict:
+            continue
+        items: tuple[Evidence, ...] = ()
+        if verdict == EmptyOutcome.FALSE_NEGATIVE:
+            on_question = evidence.get(votes[0].question_id, ())
+            items = tuple(item for item in on_question if item.run_id == votes[0].run_id)
+        searches = sum(row.searches for row in votes if row.verdict == verdict)
+        answers[item_id] = EmptyAnswer(item_id, EmptyOutcome(verdict), searches, items)
     return answers

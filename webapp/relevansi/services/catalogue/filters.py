@@ -1,4 +1,4 @@
-"""What narrows a search of listings, and how questions and gold constraints say it."""
+"""Filters of a search of listings, as forms, questions and gold constraints state them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from relevansi.kinds.document import content_words
 from relevansi.metrics.gold.constraint_rules import Constraints, Place, Range
 from relevansi.services.catalogue.catalogue import folded, property_type
 
-LONGEST_PLACE = 100
-"""Characters of the place in a filter."""
+MAX_PLACE = 100  # characters
 
 
 class Filters(Struct, frozen=True):
-    """What narrows a search of listings; ``None`` narrows nothing. Prices are in rupiah.
+    """The filters of a search of listings; ``None`` is no filter. Prices are in rupiah.
 
     ``type`` is a kind of property as ``catalogue.property_type`` names it, ``offer`` "sale" or
     "rent", ``place`` words that a listing has, or several places with commas between.
@@ -35,7 +34,7 @@ class Filters(Struct, frozen=True):
     bedrooms: int | None = None
 
     def conditions(self) -> list[ColumnElement[bool]]:
-        """Return the conditions on columns of the catalogue; the place is asked of its index."""
+        """Return the conditions on columns of the catalogue; the place is for its index."""
         compared: dict[str, Callable[[Any], ColumnElement[bool]]] = {
             "type": CatalogueItem.type.__eq__,
             "offer": CatalogueItem.offer.__eq__,
@@ -56,14 +55,14 @@ class Filters(Struct, frozen=True):
 
 
 def of_constraints(constraints: Constraints) -> Filters:
-    """Return the constraints of a gold question that the catalogue can be narrowed by."""
+    """Return the constraints of a gold question as far as the catalogue has them as filters."""
     price = constraints.price or Range()
     bedrooms = constraints.bedrooms or Range()
     location = constraints.location or Place()
     return Filters(
         type=property_type(constraints.property_type or ""),
         offer=constraints.listing_type,
-        place=", ".join(location.keywords)[:LONGEST_PLACE] or None,
+        place=", ".join(location.keywords)[:MAX_PLACE] or None,
         price_from=None if price.lowest is None else int(price.lowest),
         price_to=None if price.highest is None else int(price.highest),
         bedrooms=int(bedrooms.exact) if bedrooms.exact is not None else None,
@@ -71,9 +70,9 @@ def of_constraints(constraints: Constraints) -> Filters:
 
 
 def of_question(question: str) -> tuple[Filters, str]:
-    """Return what a question about listings says of each filter, and its other content words.
+    """Return the filters that a question about listings states, and its other content words.
 
-    An amount without "below", "from" or an end is a price within a fifth of it.
+    An amount without "below", "from" or a second amount is a price give or take a fifth.
 
     >>> of_question("Ruko disewa dekat Krakatau, di bawah 1,5 M, ada parkir?")
     (Filters(type='shophouse', offer='rent', place='Krakatau', price_from=None,
@@ -85,12 +84,12 @@ def of_question(question: str) -> tuple[Filters, str]:
     unnumbered = _BEDROOMS.sub(" , ", _PRICE.sub(" , ", question))
     place, others = _place(unnumbered)
     filters = Filters(
-        property_type(unnumbered),
-        prices.read_note(unnumbered),
-        " ".join(place)[:LONGEST_PLACE] or None,
-        lowest,
-        highest,
-        int(bedrooms["number"]) if bedrooms and not bedrooms["least"] else None,
+        type=property_type(unnumbered),
+        offer=prices.read_note(unnumbered),
+        place=" ".join(place)[:MAX_PLACE] or None,
+        price_from=lowest,
+        price_to=highest,
+        bedrooms=int(bedrooms["number"]) if bedrooms and not bedrooms["least"] else None,
     )
     return filters, content_words(" ".join(word for word in others if not _is_filter(word)))
 
@@ -105,8 +104,8 @@ _PRICE = re.compile(
     re.IGNORECASE,
 )
 _ABOUT = re.compile(r" ?-?an\b", re.IGNORECASE)  # 1M-an, 700 jutaan
-_LONGEST_WAY = 50 * 10**9
-"""From here on "m" after a number is metres, not milyar."""
+_MAX_PRICE = 50 * 10**9
+"""Rupiah; in a larger amount "m" means metres, not milyar."""
 _BEDROOMS = re.compile(
     r"(?P<least>min\w*|at least|lebih dari)? ?\b(?P<number>[0-9]{1,2}) ?"
     r"(?:kamar(?: tidur)?|kt|bedrooms?|br)\b(?! mandi)",
@@ -115,12 +114,13 @@ _BEDROOMS = re.compile(
 
 
 def _bounds(price: re.Match[str]) -> tuple[int | None, int | None]:
+    """Return the lowest and the highest price of a match, in rupiah."""
     amount = prices.read_price(_ABOUT.sub("", price["amount"]))
-    if amount.low is None or amount.low >= _LONGEST_WAY:
+    if amount.low is None or amount.low >= _MAX_PRICE:
         return None, None
-    if price["most"] or price["least"]:
-        return (None, amount.high or amount.low) if price["most"] else (amount.low, amount.high)
-    if amount.high is not None:
+    if price["most"]:
+        return None, amount.high or amount.low
+    if price["least"] or amount.high is not None:
         return amount.low, amount.high
     return amount.low * 4 // 5, amount.low * 6 // 5
 

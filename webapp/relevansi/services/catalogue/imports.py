@@ -1,4 +1,4 @@
-"""Files taken into the catalogue, portion by portion."""
+"""Imports of files into the catalogue, in portions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PORTION_BYTES = 5_000_000  # of items in memory at once
 
 
 class Mode(StrEnum):
-    """What becomes of the catalogue: items of the files are added or removed, or replace it."""
+    """Whether the items of the files are added, replace the catalogue, or are removed from it."""
 
     ADD = "add"
     REPLACE = "replace"
@@ -36,9 +36,9 @@ class Mode(StrEnum):
 
 
 class CatalogueImport(Struct, frozen=True):
-    """What an import did: items by what became of them, and the size of the catalogue after it.
+    """The result of an import: numbers of items, and the ``total`` in the catalogue after it.
 
-    ``repeated`` counts those that stand in the files more than once, of which the last one counts.
+    ``repeated`` counts further occurrences of an item in the files, of which the last one counts.
     """
 
     name: str
@@ -56,7 +56,10 @@ _COUNTS = ("added", "changed", "unchanged", "repeated")
 
 
 def kind_of(session: Session, study: Study | None, *, replaces: bool) -> str | None:
-    """Return the kind that items of the catalogue must have; ``None`` where nothing says it yet."""
+    """Return the kind that items of the catalogue must have: the study's, once it has runs.
+
+    Else that of the items there, unless the import `replaces` them; ``None`` without either.
+    """
     if study is not None and session.scalar(select(Run.id).limit(1)) is not None:
         return study.kind
     card = None if replaces else session.scalar(select(CatalogueItem.card).limit(1))
@@ -79,12 +82,12 @@ def import_files(
     token_id: int | None = None,
     tell: Tell = nobody,
 ) -> CatalogueImport:
-    """Bring the catalogue to what the files say; raises an ``ImportRefused``, having done nothing.
+    """Add, replace or remove the items of files in the catalogue; return what changed.
 
-    The files are read to their end, into a spool, before anything is stored; that is done in
-    portions with a transaction each, so that raters do not wait. Cut off between, the same import
-    goes on where it was. `is_stream` reads in this process, and has no file in memory. The log
-    names the program's `token_id`.
+    The files are read to their end before anything is stored, so that an ``ImportRefused`` leaves
+    the catalogue as it was. Items are stored in portions with a transaction each, so that raters
+    do not wait; after an interruption the same import continues. `is_stream` reads in this process
+    without a file in memory. The log names the program's `token_id`.
     """
     with database.reading() as session:
         kind = kind_of(session, studies.current(session), replaces=mode is Mode.REPLACE)
@@ -96,8 +99,8 @@ def import_files(
             _write(spool, items.read(opened, kind, tell))
             problems = [problem for file in opened for problem in file.remarks()]
         else:
-            kind, read, problems = bounded.call(name, items.read_all, dropped, kind)
-            _write(spool, read)
+            kind, read_items, problems = bounded.call(name, items.read_all, dropped, kind)
+            _write(spool, read_items)
         spool.seek(0)
         written, removed = _store(database, mode, spool)
     counts = {name: getattr(written, name) for name in _COUNTS}
@@ -111,15 +114,15 @@ def import_files(
     return CatalogueImport(name, kind, total, removed, problems=tuple(problems), **counts)
 
 
-def _write(spool: IO[bytes], read: Iterable[items.CatalogueItem]) -> None:
-    for item, details, stated_type in read:
+def _write(spool: IO[bytes], read_items: Iterable[items.CatalogueItem]) -> None:
+    for item, details, stated_type in read_items:
         entry = catalogue.entry(item, details, stated_type=stated_type)
         spool.write(json.encode(entry))
         spool.write(b"\n")
 
 
 def _store(database: Database, mode: Mode, spool: IO[bytes]) -> tuple[catalogue.Written, int]:
-    """Store what the spool has, and return what was written and how many items were removed."""
+    """Store the items of the spool; return the counts, and how many items were removed."""
     written = catalogue.Written()
     removed = 0
     for portion in _portions(spool):
@@ -143,7 +146,7 @@ def _remove(session: Session, condition: ColumnElement[bool]) -> int:
 
 
 def _remove_others(database: Database, ids: Container[int]) -> int:
-    """Remove the items of the owner's files that are none of these, and return how many."""
+    """Remove the imported items with other ids than these; return how many."""
     with database.reading() as session:
         imported = session.scalars(select(CatalogueItem.id).where(CatalogueItem.is_imported))
         others = [number for number in imported if number not in ids]
@@ -159,7 +162,7 @@ def _name(dropped: Sequence[Dropped]) -> str:
 
 
 def _portions(spool: IO[bytes]) -> Iterator[list[catalogue.Entry]]:
-    """Yield what the spool has, so much at a time as may be in memory."""
+    """Yield the items of the spool in portions that fit in memory."""
     while lines := spool.readlines(_PORTION_BYTES):
         entries = [json.decode(line, type=catalogue.Entry) for line in lines]
         for start in range(0, len(entries), catalogue.PORTION):

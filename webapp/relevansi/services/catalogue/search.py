@@ -1,4 +1,4 @@
-"""The catalogue searched by words and filters."""
+"""Search in the catalogue, by words and filters."""
 
 from __future__ import annotations
 
@@ -29,12 +29,10 @@ from relevansi.records import Item
 from relevansi.services.catalogue.catalogue import folded, up_to_date
 from relevansi.services.catalogue.filters import Filters
 
-LONGEST_WORDS = 200
-"""Characters of a search."""
-MOST = 100
-"""Items of one page."""
-MOST_RANKED = 20_000
-"""Of more items than this all have the words, and ordering them by these would take too long."""
+MAX_WORDS = 200  # characters
+MAX_PAGE = 100  # items
+MAX_RANKED = 20_000
+"""More matches than this are not ranked by their words: that would take too long."""
 
 
 class LongSearch(Refused):
@@ -56,10 +54,10 @@ class Match(NamedTuple):
 
 
 class Matches(Struct, frozen=True):
-    """A page of the items that fit, in order, and how many fit of all that can be looked up.
+    """A page of the items that match, in order, and how many match of the ``total``.
 
-    ``is_imported`` is False where only what runs returned can be looked up. Where nothing fits,
-    ``widest`` is the filter that excludes most, and how many items fit without it.
+    ``is_imported`` is False where the catalogue only has what runs returned. Where nothing matches,
+    ``widest`` is the filter that excludes most, and how many items match without it.
     """
 
     items: tuple[Match, ...]
@@ -80,36 +78,39 @@ def search(
 ) -> Matches:
     """Return the items that have all `words`, the last one as a beginning, and pass the filters.
 
-    The order is that of the words' weight (bm25, on PostgreSQL ts_rank), without words or with more
-    than ``MOST_RANKED`` items that of the catalogue; with `most` 0 they are only counted. What runs
-    returned since the last search is taken in, so `session` is one that writes. Raises
+    They are ranked by the words (bm25, on PostgreSQL ts_rank); without words, or with more than
+    ``MAX_RANKED`` matches, they are in the order of the catalogue. With `most` 0 they are only
+    counted. `session` writes: items that runs returned since the last search are added. Raises
     ``LongSearch``.
     """
-    if len(words) > LONGEST_WORDS:
-        raise LongSearch(LONGEST_WORDS)
+    if len(words) > MAX_WORDS:
+        raise LongSearch(MAX_WORDS)
     extent = up_to_date(session, study)
     filtered = filters.names()
     index = _index(session, words, filters)
     count = _count(session, words, filters) if index or filtered else extent.total
     widest = None
     if not count and filtered:
-        without = {
+        counts_without = {
             name: _count(session, words, replace(filters, **{name: None})) for name in filtered
         }
-        name = max(filtered, key=lambda name: without[name])
-        widest = (name, without[name]) if without[name] else None
-    ids = _fitting(index, filters)
-    if index and count <= MOST_RANKED:
-        ids = ids.order_by(index.weight)
-    page = ids.order_by(ids.selected_columns[0]).offset(max(start, 0)).limit(min(most, MOST))
-    numbers = session.scalars(page).all() if count and most else ()
-    items = _read(session, numbers)
+        name = max(filtered, key=counts_without.__getitem__)
+        if counts_without[name]:
+            widest = name, counts_without[name]
+    statement = _matching_ids(index, filters)
+    if index and count <= MAX_RANKED:
+        statement = statement.order_by(index.weight)
+    # By id too, so that equal weights have one order over all pages.
+    statement = statement.order_by(statement.selected_columns[0])
+    page = statement.offset(max(start, 0)).limit(min(most, MAX_PAGE))
+    ids = session.scalars(page).all() if count and most else ()
+    items = _read(session, ids)
     return Matches(
-        tuple(items[number] for number in numbers if number in items),
-        count,
-        extent.total,
-        extent.is_imported,
-        widest,
+        items=tuple(items[item_id] for item_id in ids if item_id in items),
+        count=count,
+        total=extent.total,
+        is_imported=extent.is_imported,
+        widest=widest,
     )
 
 
@@ -135,7 +136,7 @@ def as_json(matches: Matches) -> dict[str, Any]:
 
 
 class _Index(NamedTuple):
-    """The rows of an index that have words: their ids, in which rows, and their order."""
+    """A query of an index of words: its column of ids, its condition, and its rank."""
 
     id: ColumnElement[int]
     condition: ColumnElement[bool]
@@ -143,22 +144,27 @@ class _Index(NamedTuple):
 
 
 def _index(session: Session, words: str, filters: Filters) -> _Index | None:
-    """Return how the index of this database is asked for `words` and the places of `filters`.
+    """Return the query of this database's index for `words` and the places of `filters`.
 
-    The last word is also the beginning of one, unless it is a single letter.
+    The last word also matches as the beginning of one, unless it is a single letter. ``None``
+    without words and places.
     """
     tokens, places = folded(words).split(), filters.places()
     if not tokens and not places:
         return None
     is_sqlite = tables(session).dialect.name == "sqlite"
-    quote, both, either, start = ('"', " AND ", " OR ", "*") if is_sqlite else ("'", "&", "|", ":*")
+    # The syntax of FTS5's MATCH, and of to_tsquery.
+    if is_sqlite:
+        quote, all_of, any_of, prefix = '"', " AND ", " OR ", "*"
+    else:
+        quote, all_of, any_of, prefix = "'", "&", "|", ":*"
     terms = [f"{quote}{token}{quote}" for token in tokens]
     if tokens and len(tokens[-1]) > 1:
-        terms[-1] += start
+        terms[-1] += prefix
     if places:
-        names = (both.join(f"{quote}{token}{quote}" for token in place) for place in places)
-        terms.append(f"({either.join(names)})")
-    query = both.join(terms)
+        names = (all_of.join(f"{quote}{token}{quote}" for token in place) for place in places)
+        terms.append(f"({any_of.join(names)})")
+    query = all_of.join(terms)
     if is_sqlite:
         condition = literal_column("catalogue_words").op("MATCH", is_comparison=True)(query)
         rank: ColumnElement[float] = func.bm25(literal_column("catalogue_words"))
@@ -172,8 +178,8 @@ def _index(session: Session, words: str, filters: Filters) -> _Index | None:
 _WORDS = table("catalogue_words", column("rowid", Integer))
 
 
-def _fitting(index: _Index | None, filters: Filters) -> Select[int]:
-    """Return the statement for the ids of what has the words of `index` and passes `filters`."""
+def _matching_ids(index: _Index | None, filters: Filters) -> Select[int]:
+    """Return the statement of the ids of items that match `index` and pass `filters`."""
     ids = select(CatalogueItem.id if index is None else index.id)
     conditions = filters.conditions()
     if index is not None:
@@ -184,9 +190,9 @@ def _fitting(index: _Index | None, filters: Filters) -> Select[int]:
 
 
 def _count(session: Session, words: str, filters: Filters) -> int:
-    fitting = _fitting(_index(session, words, filters), filters)
-    count = func.count(fitting.selected_columns[0])
-    return session.scalar(fitting.with_only_columns(count)) or 0
+    matching = _matching_ids(_index(session, words, filters), filters)
+    count = func.count(matching.selected_columns[0])
+    return session.scalar(matching.with_only_columns(count)) or 0
 
 
 def _read(session: Session, ids: Sequence[int]) -> dict[int, Match]:

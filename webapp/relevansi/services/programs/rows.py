@@ -1,7 +1,7 @@
-"""The study in rows: runs, questions, items, results, judgments and grades of answers.
+"""The rows of a study for programs: runs, questions, items, results, judgments, answers' grades.
 
-Long lists come in pages: those from a ``cursor`` on, which is the ``next`` of the page before and
-``None`` at the end. What is stored meanwhile never makes a page skip or repeat a row of another.
+Long lists come in pages that begin at a ``cursor``, which is the ``next`` of the page before and
+``None`` at the end. Rows that are stored meanwhile never make a page skip or repeat a row.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ Id = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER)]
 
 
 class InPages(Struct, forbid_unknown_fields=True):
-    """Which page of a list is wanted: ``limit`` rows, and the ``next`` of the page before."""
+    """The page of a list to return: ``limit`` rows from ``cursor`` on."""
 
     cursor: Id = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
 
 
 class OfItems(InPages):
-    """Which items are wanted: of a question, of a run, or ``unjudged`` by anybody."""
+    """Filters of items: of a question, of a run, or ``unjudged`` by anybody."""
 
     question: Id | None = None
     run: Text | None = None
@@ -52,7 +52,7 @@ class OfItems(InPages):
 
 
 class OfJudgments(InPages):
-    """Which verdicts or grades are wanted; without ``rater`` those of all people."""
+    """Filters of verdicts or grades; without ``rater`` they are those of all people."""
 
     question: Id | None = None
     run: Text | None = None
@@ -60,7 +60,7 @@ class OfJudgments(InPages):
 
 
 class Page(Struct, Generic[RowT]):
-    """Some rows of a list; ``next`` is the cursor of those that follow, null at its end."""
+    """One page of a list; ``next`` is the cursor of the next page, null at the end."""
 
     data: list[RowT]
     next: int | None = None
@@ -194,37 +194,53 @@ def run_rows(session: Session, study: Study, among: Container[str] | None = None
             continue
         state = reports.state(session, study, Query.run_id == run.id, rule)
         latency = runs.latency_of(session, run.id)
-        same = ("id", "search_method", "llm", "timestamp", "imported_at")
-        row = RunRow(
-            **{name: getattr(run, name) for name in same},
-            **asdict(overview.counts),
-            rule=rule.name,
-            complete=state.complete,
-            open_judgments=state.cards + state.lists + state.ties + state.decided,
-            finished=state.is_complete,
-            state=state,
-            latency_ms=asdict(latency) if latency else None,
+        rows.append(
+            RunRow(
+                id=run.id,
+                search_method=run.search_method,
+                llm=run.llm,
+                timestamp=run.timestamp,
+                imported_at=run.imported_at,
+                **asdict(overview.counts),
+                rule=rule.name,
+                complete=state.complete,
+                open_judgments=state.cards + state.lists + state.ties + state.decided,
+                finished=state.is_complete,
+                state=state,
+                latency_ms=asdict(latency) if latency else None,
+            )
         )
-        rows.append(row)
     return rows
 
 
 def question_rows(session: Session, study: Study, page: InPages) -> Page[QuestionRow]:
     """Return questions in the order of their ids."""
     of_study = select(Question).join(QuestionSet).where(QuestionSet.study_id == study.id)
-    ids, following = _page(session, of_study, Question.id, page)
-    columns = Question.id, Question.position, Question.external_id, Question.text
-    rows = select(*columns).add_columns(Question.category, Question.context_dependent)
-    rows = rows.where(Question.id.in_(ids)).order_by(Question.id)
-    n = select(JudgedItem.question_id, func.count()).group_by(JudgedItem.question_id)
-    n = n.where(JudgedItem.question_id.in_(ids), JudgedItem.item_id.is_not(None))
-    items = dict(session.execute(n).all())
-    unjudged = dict(session.execute(n.where(~_is_judged(study))).all())
+    ids, next_cursor = _page(session, of_study, Question.id, page)
+    rows = (
+        select(
+            Question.id,
+            Question.position,
+            Question.external_id,
+            Question.text,
+            Question.category,
+            Question.context_dependent,
+        )
+        .where(Question.id.in_(ids))
+        .order_by(Question.id)
+    )
+    counts = (
+        select(JudgedItem.question_id, func.count())
+        .where(JudgedItem.question_id.in_(ids), JudgedItem.item_id.is_not(None))
+        .group_by(JudgedItem.question_id)
+    )
+    items = dict(session.execute(counts).all())
+    unjudged = dict(session.execute(counts.where(~_is_judged(study))).all())
     page_rows = [
         QuestionRow(**row._mapping, items=items.get(row.id, 0), unjudged=unjudged.get(row.id, 0))
         for row in session.execute(rows)
     ]
-    return Page(page_rows, following)
+    return Page(page_rows, next_cursor)
 
 
 def item_rows(session: Session, study: Study, filters: OfItems) -> Page[ItemRow]:
@@ -232,69 +248,91 @@ def item_rows(session: Session, study: Study, filters: OfItems) -> Page[ItemRow]
     items = _items(session, study, filters)
     if filters.unjudged:
         items = items.where(~_is_judged(study))
-    ids, following = _page(session, items, JudgedItem.id, filters)
-    n = _verdicts_of(study).with_only_columns(Judgment.judged_item_id, func.count())
-    n = n.where(Judgment.judged_item_id.in_(ids)).group_by(Judgment.judged_item_id)
-    n_verdicts = dict(session.execute(n).all())
+    ids, next_cursor = _page(session, items, JudgedItem.id, filters)
+    counts = (
+        _verdicts_of(study)
+        .with_only_columns(Judgment.judged_item_id, func.count())
+        .where(Judgment.judged_item_id.in_(ids))
+        .group_by(Judgment.judged_item_id)
+    )
+    n_verdicts = dict(session.execute(counts).all())
     rows = items.where(JudgedItem.id.in_(ids)).order_by(JudgedItem.id)
     page_rows = [
         ItemRow(
-            *(row.id, row.question_id, row.run_id, row.identity, row.content),
-            *(_fields(row.card), n_verdicts.get(row.id, 0)),
+            id=row.id,
+            question=row.question_id,
+            run=row.run_id,
+            identity=row.identity,
+            content=row.content,
+            fields=_fields(row.card),
+            verdicts=n_verdicts.get(row.id, 0),
         )
         for row in tables(session).execute(rows)
     ]
-    return Page(page_rows, following)
+    return Page(page_rows, next_cursor)
 
 
 def result_rows(
     session: Session, study: Study, run_id: str, rule: Rule, page: InPages
 ) -> Page[ResultRow]:
-    """Return the results of a run, in pages of so many questions by their query ids."""
+    """Return the results of a run; a page has those of `limit` questions, by their query ids."""
     of_run = Query.run_id == runs.find(session, study, run_id).id
-    ids, following = _page(session, select(Query).where(of_run), Query.query_id, page)
-    return Page(_results(session, study, of_run & Query.query_id.in_(ids), rule), following)
+    ids, next_cursor = _page(session, select(Query).where(of_run), Query.query_id, page)
+    return Page(_results(session, study, of_run & Query.query_id.in_(ids), rule), next_cursor)
 
 
 def unjudged(session: Session, study: Study, run_id: str, k: int) -> UnjudgedResults:
-    """Return what to judge next of a run for its figures down to rank `k`."""
+    """Return the results of a run down to rank `k` that have no verdict, and Judged@k."""
     rule, name = Rule(reports.MAJORITY), f"Judged@{k}"
     report = reports.report(session, study, run_id, rule, figures=[name])
-    listed = _results(session, study, reports.asked_of(run_id), rule, down_to=k)
-    still_open = [row for row in listed if row.relevance is None]
+    results = _results(session, study, reports.asked_of(run_id), rule, down_to=k)
+    open_results = [row for row in results if row.relevance is None]
     return UnjudgedResults(
         k=k,
         judged=figures(totals(report), [name])[name].value,
-        results=sorted(still_open, key=lambda row: (row.rank, row.query_id)),
+        results=sorted(open_results, key=lambda row: (row.rank, row.query_id)),
     )
 
 
 def judgment_rows(session: Session, study: Study, filters: OfJudgments) -> Page[JudgmentRow]:
-    """Return the verdicts in force, in pages of so many items."""
+    """Return current verdicts; a page has those on `limit` items."""
     scale = Scale.stored(study.scale)
     items = _items(session, study, filters).with_only_columns(JudgedItem.id)
     judgments = _verdicts_of(study, _rater_ids(session, study, filters.rater))
     judgments = judgments.where(Judgment.judged_item_id.in_(items))
-    ids, following = _page(session, judgments, Judgment.judged_item_id, filters)
+    ids, next_cursor = _page(session, judgments, Judgment.judged_item_id, filters)
     rows = (
         judgments.join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
-        .with_only_columns(Judgment.judged_item_id, JudgedItem.question_id, Rater.name)
-        .add_columns(Judgment.verdict, Judgment.reason, Judgment.changed_at, Judgment.is_evidence)
+        .with_only_columns(
+            Judgment.judged_item_id,
+            JudgedItem.question_id,
+            Rater.name,
+            Judgment.verdict,
+            Judgment.reason,
+            Judgment.changed_at,
+            Judgment.is_evidence,
+        )
         .where(Judgment.judged_item_id.in_(ids))
         .order_by(Judgment.judged_item_id, Rater.id)
     )
     page_rows = [
         JudgmentRow(
-            *(item, of, name, verdict, _relevant(scale, verdict)),
-            *(reasons.in_force(reason, verdict, scale), at, pinned),
+            item=row.judged_item_id,
+            question=row.question_id,
+            rater=row.name,
+            verdict=row.verdict,
+            relevant=_relevant(scale, row.verdict),
+            reason=reasons.in_force(row.reason, row.verdict, scale),
+            at=row.changed_at,
+            evidence=row.is_evidence,
         )
-        for item, of, name, verdict, reason, at, pinned in session.execute(rows)
+        for row in session.execute(rows)
     ]
-    return Page(page_rows, following)
+    return Page(page_rows, next_cursor)
 
 
 def rating_rows(session: Session, study: Study, filters: OfJudgments) -> Page[RatingRow]:
-    """Return the grades and notes, in pages of so many answers."""
+    """Return grades and notes; a page has those on `limit` answers."""
     scope = reports.in_study(study)
     if filters.run is not None:
         scope &= Query.run_id == runs.find(session, study, filters.run).id
@@ -307,44 +345,80 @@ def rating_rows(session: Session, study: Study, filters: OfJudgments) -> Page[Ra
         .where(Rater.id.in_(_rater_ids(session, study, filters.rater)), scope)
         .where(QueryRating.quality.is_not(None) | (QueryRating.notes != ""))
     )
-    ids, following = _page(session, rated, Query.id, filters)
+    ids, next_cursor = _page(session, rated, Query.id, filters)
     rows = (
-        rated.with_only_columns(Query.id, Query.run_id, Query.query_id, Query.question_id)
-        .add_columns(Rater.name, QueryRating.quality, QueryRating.notes, QueryRating.changed_at)
+        rated.with_only_columns(
+            Query.id,
+            Query.run_id,
+            Query.query_id,
+            Query.question_id,
+            Rater.name,
+            QueryRating.quality,
+            QueryRating.notes,
+            QueryRating.changed_at,
+        )
         .where(Query.id.in_(ids))
         .order_by(Query.id, Rater.id)
     )
-    return Page([RatingRow(*row) for row in session.execute(rows)], following)
+    page_rows = [
+        RatingRow(
+            answer=row.id,
+            run=row.run_id,
+            query_id=row.query_id,
+            question=row.question_id,
+            rater=row.name,
+            quality=row.quality,
+            notes=row.notes,
+            at=row.changed_at,
+        )
+        for row in session.execute(rows)
+    ]
+    return Page(page_rows, next_cursor)
 
 
 def judgment_row(session: Session, rater: Rater, item: int) -> JudgmentRow:
-    """Return a rater's own verdict on an item, as it stands."""
-    row, judged_item = session.get(Judgment, (rater.id, item)), session.get_one(JudgedItem, item)
-    verdict, reason, at = (row.verdict, row.reason, row.changed_at) if row else (None, None, None)
+    """Return a rater's current verdict on an item."""
+    judgment = session.get(Judgment, (rater.id, item))
+    verdict = judgment.verdict if judgment else None
     scale = Scale.stored(rater.study.scale)
-    about = item, judged_item.question_id, rater.name, verdict, _relevant(scale, verdict)
-    pinned = row is not None and row.is_evidence
-    return JudgmentRow(*about, reasons.in_force(reason, verdict, scale), at, pinned)
+    return JudgmentRow(
+        item=item,
+        question=session.get_one(JudgedItem, item).question_id,
+        rater=rater.name,
+        verdict=verdict,
+        relevant=_relevant(scale, verdict),
+        reason=reasons.in_force(judgment.reason if judgment else None, verdict, scale),
+        at=judgment.changed_at if judgment else None,
+        evidence=judgment is not None and judgment.is_evidence,
+    )
 
 
 def rating_row(session: Session, rater: Rater, run_id: str, query_id: int) -> RatingRow:
-    """Return a rater's own grade of an answer, as it stands."""
+    """Return a rater's current grade of an answer."""
     of_answer = (Query.run_id == run_id) & (Query.query_id == query_id)
     query = session.scalars(select(Query).where(of_answer)).one()
-    row = session.get(QueryRating, (rater.id, query.id))
-    rating = (row.quality, row.notes, row.changed_at) if row else (None, "", None)
-    return RatingRow(query.id, run_id, query_id, query.question_id, rater.name, *rating)
+    rating = session.get(QueryRating, (rater.id, query.id))
+    return RatingRow(
+        answer=query.id,
+        run=run_id,
+        query_id=query_id,
+        question=query.question_id,
+        rater=rater.name,
+        quality=rating.quality if rating else None,
+        notes=rating.notes if rating else "",
+        at=rating.changed_at if rating else None,
+    )
 
 
 def _page(
     session: Session, rows: Select[Any], key: InstrumentedAttribute[int], page: InPages
 ) -> tuple[Sequence[int], int | None]:
-    """Return the keys of the page that is wanted, and where the one behind it begins."""
-    # By keys, not offsets: what is stored meanwhile moves no row to another page.
-    after = rows.with_only_columns(key).where(key >= page.cursor).distinct()
-    keys = session.scalars(after.order_by(key).limit(page.limit + 1)).all()
-    behind = keys[page.limit] if len(keys) > page.limit else None
-    return keys[: page.limit], behind
+    """Return the keys of a page, and the first key of the next page."""
+    # By keys, not offsets: rows that are stored meanwhile move no row to another page.
+    from_cursor = rows.with_only_columns(key).where(key >= page.cursor).distinct()
+    keys = session.scalars(from_cursor.order_by(key).limit(page.limit + 1)).all()
+    next_cursor = keys[page.limit] if len(keys) > page.limit else None
+    return keys[: page.limit], next_cursor
 
 
 def _items(session: Session, study: Study, filters: OfItems | OfJudgments) -> Select[Any]:
@@ -397,7 +471,7 @@ def _results(
 
 
 def _verdicts_of(study: Study, raters: Sequence[int] | None = None) -> Select[Any]:
-    """Return the statement over verdicts of raters, of all people if none are named."""
+    """Return the statement of the verdicts of raters by their ids, without any of all people."""
     of_people = (Rater.study_id == study.id) & ~Rater.is_machine
     return (
         select(Judgment)
@@ -416,18 +490,22 @@ def _is_judged(study: Study) -> ColumnElement[bool]:
 def _rater_ids(session: Session, study: Study, rater: str | None) -> list[int]:
     if rater is None:
         return [person.id for person in studies.raters(session, study)]
-    everybody = studies.people_and_machines(session, study)
-    if ids := [person.id for person in everybody if person.name == rater]:
-        return ids
-    raise reports.UnknownRater(rater)
+    people_and_machines = studies.people_and_machines(session, study)
+    ids = [person.id for person in people_and_machines if person.name == rater]
+    if not ids:
+        raise reports.UnknownRater(rater)
+    return ids
 
 
 def _fields(stored: dict[str, Any] | None) -> dict[str, Any]:
     if stored is None:
         return {}
     item = from_row(stored)
-    return {name: value for name in item.columns if (value := getattr(item, name)) is not None}
+    values = {name: getattr(item, name) for name in item.columns}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _relevant(scale: Scale, verdict: str | None) -> bool | None:
-    return int(verdict) >= scale.relevant_from if verdict and verdict.isdecimal() else None
+    if verdict is None or not verdict.isdecimal():
+        return None
+    return int(verdict) >= scale.relevant_from

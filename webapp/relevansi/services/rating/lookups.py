@@ -40,7 +40,7 @@ from relevansi.services.rating.pool import REPEAT
 from relevansi.services.study import studies
 
 PAGE_SIZE = 20
-LONGEST_WORDS = catalogue.LONGEST_WORDS
+LONGEST_WORDS = catalogue.MAX_WORDS
 LAST_START = 1_000
 """From further down nothing is shown: whoever has not seen it by then searches more narrowly."""
 TYPING = timedelta(seconds=30)

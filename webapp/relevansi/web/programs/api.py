@@ -43,8 +43,7 @@ from relevansi.services.agreement import agreement
 from relevansi.services.catalogue import imports
 from relevansi.services.catalogue.filters import Filters
 from relevansi.services.catalogue.imports import Mode
-from relevansi.services.catalogue.search import LONGEST_WORDS, as_json, search
-from relevansi.services.catalogue.search import MOST as MOST_FOUND
+from relevansi.services.catalogue.search import MAX_PAGE, MAX_WORDS, as_json, search
 from relevansi.services.comparisons import chosen_runs, comparisons, gate
 from relevansi.services.comparisons.gate import GateReport
 from relevansi.services.exports import exports
@@ -202,7 +201,7 @@ class OfCatalogue(Struct, forbid_unknown_fields=True):
     ``place`` is words, too, or several places with commas between, of which one is enough.
     """
 
-    q: Annotated[str, Meta(max_length=LONGEST_WORDS)] = ""
+    q: Annotated[str, Meta(max_length=MAX_WORDS)] = ""
     type: Text | None = None
     offer: Literal["sale", "rent"] | None = None
     place: Text | None = None
@@ -210,7 +209,7 @@ class OfCatalogue(Struct, forbid_unknown_fields=True):
     price_to: Rupiah | None = None
     bedrooms: Id | None = None
     start: Id = 0
-    limit: Annotated[int, Meta(ge=1, le=MOST_FOUND)] = 20
+    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 20
 
 
 class GateForm(OfFiles, kw_only=True):

@@ -18,7 +18,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.importers.runs import prices
 from relevansi.metrics.gold.constraint_rules import PROPERTY_TYPES
 from relevansi.records import Item
-from relevansi.services.catalogue.filters import LONGEST_PLACE, Filters
+from relevansi.services.catalogue.filters import MAX_PLACE, Filters
 from relevansi.services.rating import lookups
 from relevansi.services.rating.lookups import Evidence, LookupOff, LookupPage, Place
 from relevansi.web.frame import access, htmx
@@ -49,7 +49,7 @@ class SearchForm(Form):
     words = LineField(lookups.LONGEST_WORDS)
     type = ChoiceField({"": None, **{name: name for name in PROPERTY_TYPES.values()}})
     offer = ChoiceField({"": None, "sale": "sale", "rent": "rent"})
-    place = LineField(LONGEST_PLACE)
+    place = LineField(MAX_PLACE)
     price_from = DecimalField(0, HIGHEST_PRICE)
     price_to = DecimalField(0, HIGHEST_PRICE)
     bedrooms = WholeField(0, MOST_BEDROOMS)
