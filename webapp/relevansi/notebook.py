@@ -29,14 +29,17 @@ if TYPE_CHECKING:
 ADDRESSES = "/api/v1"
 TOKEN = "RELEVANSI_TOKEN"  # noqa: S105 - the name of a variable
 PATIENCE_SECONDS = 120.0
-"""How long one answer may take."""
-LONGEST_WAIT = 600.0
-"""How many seconds work in the background is waited for, if nothing else is said."""
-PAUSES = (0.1, 5.0)
-"""Seconds before the first look at a job, and the most between two looks."""
-ROWS = 1000
+"""The time limit of one answer."""
 
-KINDS = {
+LONGEST_WAIT = 600.0
+"""The default of how many seconds a background job is waited for."""
+
+PAUSES = (0.1, 5.0)
+"""Seconds before a job's state is asked for the first time, and the most between two times."""
+
+ROWS = 1000  # of one page, the most that the server gives
+
+COLUMN_TYPES = {
     "int64": "question query_id position rank item items content verdicts unjudged n wins ties"
     " losses queries cards with_results empty failed unreadable complete open_judgments",
     "Int64": "relevance",
@@ -47,6 +50,8 @@ KINDS = {
     "datetime64[us, UTC]": "at imported_at",
 }
 """The columns of the tables by their types; all others are texts."""
+
+# The columns of each table, in order.
 RUN = (
     "id search_method llm queries cards with_results empty failed unreadable rule complete"
     " open_judgments timestamp imported_at latency_mean latency_p50 latency_p95"
@@ -68,14 +73,14 @@ MEANS_OF = {
     "success_rate": "success",
     "mean_response_quality": "response_quality",
 }
-"""The figures of a run that are means, with the name of what a question has; others need none."""
+"""The figures of a run that are means over questions, with the name of the value they average."""
 
 
 class RelevansiError(Exception):
-    """Something that was not done, and why; nothing that is stored was changed.
+    """A call failed or was refused; nothing that is stored was changed.
 
-    ``title`` says what, ``detail`` the remedy, ``status`` is that of HTTP (0 where nobody
-    answered), and ``problems`` say of files what is wrong where, each {file, line, message, ...}.
+    ``title`` says what is wrong, ``detail`` the remedy. ``status`` is that of HTTP (0 without an
+    answer). ``problems`` are those of files, each {file, line, message, ...}.
     """
 
     def __init__(
@@ -92,9 +97,10 @@ class RelevansiError(Exception):
 def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - as a file is opened
     """Return the study in a `database`: the path of a SQLite file, or a database URL.
 
-    It is asked as its owner, in this process: no server runs. A file that is not there is made if
-    `new`, else it is a ``RelevansiError``, as is a database of another version (`relevansi
-    upgrade` brings an older one up to date). Close the study when done, or use ``with``.
+    It runs in this process, without a server, and with the rights of the owner. A missing file is
+    made if `new`. Raises ``RelevansiError`` for another missing file, and for a database of another
+    version (`relevansi upgrade` brings an older one up to date). Close the study when done, or use
+    ``with``.
     """
     address = str(database)
     url = with_driver(address)
@@ -117,8 +123,9 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
         app = create_app(settings)
     except Failure as failure:
         raise _failed(failure) from None
-    except unusable as error:  # its address may hold a password
+    except unusable as error:
         why = str(getattr(error, "orig", None) or error)
+        # From None: the cause may show the address, and with it a password.
         raise RelevansiError("The database cannot be opened", why.partition("\n")[0]) from None
 
     def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
@@ -132,9 +139,10 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
 
 
 def connect(url: str, token: str | None = None) -> Study:
-    """Return the study of the server at `url`, by a `token`: else that in ``RELEVANSI_TOKEN``.
+    """Return the study of the server at `url`, by `token` or that in ``RELEVANSI_TOKEN``.
 
-    A rater's token sees what the rater sees. An address with a user or password in it is refused.
+    A rater's token sees what the rater sees. Raises ``RelevansiError`` without a token, and for an
+    address with a user or password in it.
     """
     from relevansi.chatbot.client import UnusableAddress, full_address
 
@@ -154,11 +162,11 @@ def connect(url: str, token: str | None = None) -> Study:
 class Study:
     """One study, at a server or in this process. Made by ``open`` and ``connect``.
 
-    A table has one row per thing named in its method. Texts are ``str``, whole numbers ``int64``
-    (``Int64`` where some are missing), moments ``datetime64[us, UTC]``. ``lower`` and ``upper`` of
-    a figure are what it can still become once all is judged. ``rule`` is "majority", "adjudicated"
-    or "rater NAME"; without it the usual one of the study. A run is named by its id. Every method
-    raises ``RelevansiError`` if it is refused.
+    A table has a row for each run, question, item ... as its method says. Texts are ``str``, whole
+    numbers ``int64`` (``Int64`` where some are missing), times ``datetime64[us, UTC]``. ``lower``
+    and ``upper`` are the bounds within which open judgments can still move a figure. ``rule`` is
+    "majority", "adjudicated" or "rater NAME"; without it the usual one of the study. A run is named
+    by its id. Every method raises ``RelevansiError`` if the call fails or is refused.
     """
 
     def __init__(
@@ -181,15 +189,15 @@ class Study:
         self.close()
 
     def close(self) -> None:
-        """End the connection; of a database, once the work in the background is stored."""
+        """End the connection; that to a database once background jobs are done."""
         self._client.close()
         self._close()
 
     def runs(self) -> DataFrame:
         """Return the runs, a row each: how many questions and cards, how far judged, how slow.
 
-        ``latency_mean``, ``latency_p50`` and ``latency_p95`` are milliseconds (float64), and
-        ``imported_at`` is a moment. The id is ``id``.
+        ``latency_mean``, ``latency_p50`` and ``latency_p95`` are milliseconds (float64),
+        ``imported_at`` is a time, ``id`` names the run in other methods.
         """
         return _runs(self._json("GET", "/runs")["data"])
 
@@ -206,10 +214,10 @@ class Study:
     ) -> DataFrame:
         """Return the judged items, a row each: of a question, of a run, or those nobody judged.
 
-        ``verdicts`` counts the people who judged it (int64). ``run`` is there where the item is of
-        one run alone. The fields of an item follow by their names (object).
+        ``verdicts`` counts the people who judged it (int64). ``run`` is set where the item belongs
+        to one run alone. The fields of an item follow by their names (object).
         """
-        items = [*self._rows("/items", question=question, run=run, unjudged=unjudged)]
+        items = list(self._rows("/items", question=question, run=run, unjudged=unjudged))
         fields = dict.fromkeys(name for row in items for name in row["fields"])
         rows = ({**row["fields"], **row, "item": row["id"]} for row in items)
         return _table(ITEM, rows, *fields)
@@ -235,7 +243,7 @@ class Study:
     def judgments(
         self, rater: str | None = None, run: str | None = None, *, question: int | None = None
     ) -> DataFrame:
-        """Return the verdicts in force, a row for each rater and item; of all people or of one.
+        """Return current verdicts, a row for each rater and item; of all people or of one.
 
         ``verdict`` (str) is a grade, "unsure", or of an empty list "correct_empty" or
         "false_negative"; ``relevant`` (boolean) reads a grade at the threshold of the study;
@@ -255,11 +263,10 @@ class Study:
         They are those that the study shows first, or `names`. ``value``, ``lower``, ``upper`` are
         float64, missing where undefined; ``n`` (int64) is how many questions they rest on.
         """
-        rows = (
-            {"run": of_run["run"], "figure": name, **figure}
-            for of_run in self._figures(run, names, rule)
-            for name, figure in of_run["figures"].items()
-        )
+        rows = []
+        for report in self._figures(run, names, rule):
+            for name, figure in report["figures"].items():
+                rows.append({"run": report["run"], "figure": name, **figure})
         return _table(FIGURE, rows)
 
     def figures_by_question(
@@ -270,15 +277,15 @@ class Study:
     ) -> DataFrame:
         """Return the figures of each question: a row for each run, question and figure.
 
-        ``value``, ``lower``, ``upper`` are float64, missing where open or undefined. A mean of the
-        method is there as what it is the mean of, without bounds: "precision_at_5".
+        ``value``, ``lower``, ``upper`` are float64, missing where open or undefined. In place of a
+        mean of the usual headline there is the value it averages, without bounds: "precision_at_5".
         """
-        rows = (
-            {**query, **span, "text": query["question"], "run": of_run["run"], "figure": name}
-            for of_run in self._figures(run, names, rule)
-            for query in of_run["queries"]
-            for name, span in _spans(query, of_run["figures"])
-        )
+        rows = []
+        for report in self._figures(run, names, rule):
+            for query in report["queries"]:
+                columns = {**query, "text": query["question"], "run": report["run"]}
+                for name, bounds in _question_figures(query, report["figures"]):
+                    rows.append({**columns, **bounds, "figure": name})
         return _table(OF_QUESTION, rows)
 
     def differences(
@@ -308,7 +315,7 @@ class Study:
     ) -> bytes:
         """Return a run as the file that `relevansi export --format` writes, or "proof-pack".
 
-        What is made in the background is waited for, at most `longest_wait` seconds.
+        A file that a background job makes is waited for, at most `longest_wait` seconds.
         """
         path = _path("runs", run, "exports", format)
         answer = self._ask("GET", path, params=_without_none(rule=rule))
@@ -339,7 +346,7 @@ class Study:
         return _runs(row for row in self._json("GET", "/runs")["data"] if row["id"] in ids)
 
     def import_catalogue(self, *paths: str | Path, mode: str = "add") -> dict[str, Any]:
-        """Take files of listings or documents into the catalogue; return what they did.
+        """Import files of listings or documents into the catalogue; return what changed.
 
         `mode` is "add", "replace" or "remove". The answer has the counts added, changed, unchanged,
         removed, repeated and total, and ``problems``. Files that are wrong raise
@@ -383,7 +390,7 @@ class Study:
     def _figures(
         self, run: str | None, names: str | Sequence[str] | None, rule: str | None
     ) -> Iterator[dict[str, Any]]:
-        ids = [run] if run else [run_id["id"] for run_id in self._json("GET", "/runs")["data"]]
+        ids = [run] if run else [row["id"] for row in self._json("GET", "/runs")["data"]]
         for run_id in ids:
             path = _path("runs", run_id, "figures")
             yield self._json("GET", path, figures=_listed(names), rule=rule)
@@ -410,15 +417,16 @@ class Study:
 
     def _finished(self, job: dict[str, Any], longest_wait: float) -> dict[str, Any]:
         """Return a job once it is done; raises ``RelevansiError`` if it fails or takes longer."""
-        until, (pause, longest) = time.monotonic() + longest_wait, PAUSES
+        deadline = time.monotonic() + longest_wait
+        pause, longest_pause = PAUSES
         while job["state"] not in {"done", "failed"}:
-            patience = until - time.monotonic()
-            if patience <= 0:
+            seconds_left = deadline - time.monotonic()
+            if seconds_left <= 0:
                 title = f"Job {job['id']} is not done after {longest_wait:g} seconds"
                 remedy = "It goes on; ask again later, with a longer longest_wait."
                 raise RelevansiError(title, remedy)
-            time.sleep(min(pause, patience))
-            pause = min(2 * pause, longest)
+            time.sleep(min(pause, seconds_left))
+            pause = min(2 * pause, longest_pause)
             job = self._json("GET", f"/jobs/{job['id']}")
         if job["failure"] or job["problems"]:
             why = job["failure"] or "Mend what is named and import the files again."
@@ -435,8 +443,8 @@ def _failed(failure: Failure) -> RelevansiError:
 def _refused(answer: httpx.Response) -> RelevansiError:
     try:
         problem = json.decode(answer.content)
-        texts, problems = (problem["title"], problem["detail"]), problem.get("problems", ())
-        return RelevansiError(*texts, answer.status_code, problems)
+        title, detail = problem["title"], problem["detail"]
+        return RelevansiError(title, detail, answer.status_code, problem.get("problems", ()))
     except (ValueError, KeyError, TypeError):
         title = f"The server answered {answer.status_code}"
         return RelevansiError(title, "Is this the address of a Relevansi?", answer.status_code)
@@ -455,7 +463,7 @@ def _listed(names: str | Sequence[str] | None) -> str | None:
 
 
 def _form(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a form that are stated; the roles of columns go as JSON."""
+    """Return the fields of a form that are set; dicts are sent as JSON."""
     form = _without_none(**fields)
     objects = {"columns", "map", "grades"} & form.keys()
     return form | {name: json.encode(form[name]).decode() for name in objects}
@@ -475,7 +483,10 @@ def _uploads(paths: Iterable[str | Path]) -> list[tuple[str, tuple[str, bytes]]]
     return uploads
 
 
-def _spans(query: dict[str, Any], names: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _question_figures(
+    query: dict[str, Any], names: Iterable[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield name and value of those figures of a run that a question has."""
     ranking = query.get("figures", {})
     for name in names:
         if name in ranking:
@@ -485,31 +496,34 @@ def _spans(query: dict[str, Any], names: Iterable[str]) -> Iterator[tuple[str, d
 
 
 def _runs(rows: Iterable[dict[str, Any]]) -> DataFrame:
-    def flat(row: dict[str, Any]) -> dict[str, Any]:
+    flat_rows = []
+    for row in rows:
         latency = row["latency_ms"] or {}
-        return {**row, **{f"latency_{name}": value for name, value in latency.items()}}
-
-    return _table(RUN, map(flat, rows))
+        columns = {f"latency_{name}": value for name, value in latency.items()}
+        flat_rows.append({**row, **columns})
+    return _table(RUN, flat_rows)
 
 
 def _results(rows: Iterable[dict[str, Any]]) -> DataFrame:
-    def apart(row: dict[str, Any]) -> dict[str, Any]:
-        unsure = row["relevance"] == "unsure"
-        return {**row, "unsure": unsure, "relevance": None if unsure else row["relevance"]}
+    # In two columns, so that grades are numbers.
+    typed_rows = []
+    for row in rows:
+        is_unsure = row["relevance"] == "unsure"
+        relevance = None if is_unsure else row["relevance"]
+        typed_rows.append({**row, "unsure": is_unsure, "relevance": relevance})
+    return _table(RESULT, typed_rows)
 
-    return _table(RESULT, map(apart, rows))
 
-
-def _table(columns: str, rows: Iterable[Mapping[str, Any]], *further: str) -> DataFrame:
-    """Return the rows as a table of these columns, of the same types where there is no row."""
+def _table(columns: str, rows: Iterable[Mapping[str, Any]], *object_columns: str) -> DataFrame:
+    """Return the rows as a table of these columns, with the same types where there is no row."""
     import pandas as pd
 
-    kinds = {name: kind for kind, names in KINDS.items() for name in names.split()}
-    names = [*columns.split(), *further]
-    table = pd.DataFrame([*rows], columns=names)
+    types = {name: dtype for dtype, names in COLUMN_TYPES.items() for name in names.split()}
+    names = [*columns.split(), *object_columns]
+    table = pd.DataFrame(list(rows), columns=names)
     for name in names:
-        kind: Any = "object" if name in further else kinds.get(name, "str")
-        if kind.startswith("datetime64"):
+        dtype: Any = "object" if name in object_columns else types.get(name, "str")
+        if dtype.startswith("datetime64"):
             table[name] = pd.to_datetime(table[name], utc=True, format="ISO8601")
-        table[name] = table[name].astype(kind)
+        table[name] = table[name].astype(dtype)
     return table

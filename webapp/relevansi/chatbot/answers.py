@@ -1,4 +1,4 @@
-"""A question to the chatbot under test, and the answer it gave."""
+"""Messages to a chatbot, its answers, and the reading of these from bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from relevansi import json_text
-from relevansi.chatbot.failures import LONGEST_EXCERPT, NotTheContract, one_line
+from relevansi.chatbot.failures import MAX_EXCERPT, NotTheContract, one_line
 from relevansi.i18n import mark
 from relevansi.json_text import MAX_DEPTH
 from relevansi.records import LARGEST_INTEGER, CollectedAnswer
@@ -18,8 +18,8 @@ from relevansi.records import LARGEST_INTEGER, CollectedAnswer
 class Message(Struct, frozen=True):
     """One message in one conversation; ``earlier`` are its (question, answer) pairs so far.
 
-    Chatbots that remember their sessions are given the session alone; those that do not
-    (any OpenAI-compatible endpoint) get the earlier turns.
+    Chatbots that store their sessions get the session's id alone; those that do not (any
+    OpenAI-compatible endpoint) get the earlier turns.
     """
 
     message: str
@@ -32,8 +32,8 @@ class Message(Struct, frozen=True):
 class Answer(Struct, frozen=True):
     """The chatbot's answer: the text, and the rest as the JSON values the chatbot sent.
 
-    ``session_id`` and ``model`` are those the answer names, if any. ``latency_ms`` is the
-    duration of the try that was answered, ``address`` the one that answered.
+    ``session_id`` and ``model`` are those that the answer names, if any. ``latency_ms`` is the
+    duration of the successful try, ``address`` the one that answered.
     """
 
     text: str
@@ -47,10 +47,13 @@ class Answer(Struct, frozen=True):
     address: str = ""
 
 
-def answered(question: CollectedAnswer, answer: Answer) -> CollectedAnswer:
-    """Return a question that was `asked`, with the answer as a run file keeps it."""
-    # How many results the chatbot says it returned, else how many it lists.
+def with_answer(question: CollectedAnswer, answer: Answer) -> CollectedAnswer:
+    """Return a collected question with its answer, as a run file has them.
+
+    ``results_count`` is the number that the chatbot states, else that of the results it lists.
+    """
     count = answer.metadata.get("returned")
+    # By its exact type: to isinstance True is an int.
     if type(count) is not int or not 0 <= count <= LARGEST_INTEGER:
         count = None if answer.properties is None else len(answer.properties)
     return replace(
@@ -65,7 +68,7 @@ def answered(question: CollectedAnswer, answer: Answer) -> CollectedAnswer:
     )
 
 
-def parsed(data: bytes) -> object:
+def parse(data: bytes) -> object:
     """Return the JSON value in an answer, null for NaN and infinities; raises `NotTheContract`."""
     beginning = excerpt(data)
     if not data.strip():
@@ -85,18 +88,24 @@ def parsed(data: bytes) -> object:
 
 
 def excerpt(data: bytes) -> str:
-    return data[: 4 * LONGEST_EXCERPT].decode("utf-8", "replace")[:LONGEST_EXCERPT]
+    """Return the beginning of an answer as text."""
+    return data[: 4 * MAX_EXCERPT].decode("utf-8", "replace")[:MAX_EXCERPT]
 
 
 def detail(data: bytes) -> str:
-    """The chatbot's own words on its failure: ``detail`` or the like, else the text itself."""
+    """Return a server's text on its failure: ``detail`` or the like, else the body; "-" if none."""
     try:
         body = json.loads(data)
     except (ValueError, RecursionError):
         text = excerpt(data)
         return mark("an HTML page") if text.lstrip().startswith("<") else one_line(text) or "-"
     if isinstance(body, dict):
-        body = next((body[key] for key in ("detail", "error", "message") if key in body), body)
+        for key in ("detail", "error", "message"):
+            if key in body:
+                body = body[key]
+                break
+    # OpenAI-compatible servers answer {"error": {"message": ...}}.
     if isinstance(body, dict) and isinstance(body.get("message"), str):
         body = body["message"]
-    return one_line(body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)) or "-"
+    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+    return one_line(text) or "-"

@@ -1,6 +1,6 @@
-"""The chatbot asked over HTTP: one question, one answer, or a failure that is named.
+"""A client of chatbots over HTTP: one question, one answer, or a ``CallFailed``.
 
-Safe in threads: a client keeps nothing between two questions.
+Safe in threads: a client stores nothing between two questions.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from relevansi.chatbot import mappings
-from relevansi.chatbot.answers import Answer, Message, detail, excerpt, parsed
+from relevansi.chatbot.answers import Answer, Message, detail, excerpt, parse
 from relevansi.chatbot.failures import (
     CHATBOT,
     FINAL,
-    LONGEST_EXCERPT,
+    MAX_EXCERPT,
     SERVER,
     CallFailed,
     NotTheContract,
@@ -42,34 +42,34 @@ if TYPE_CHECKING:
     from stamina import Attempt
 
 LARGEST_ANSWER = 2**20
-"""Bytes; of a larger answer the rest is not read."""
+"""Bytes of an answer; a larger one is refused, and the rest of it is not read."""
 
 BUSY = {429, 502, 503, 504}
-"""Answers after which the same request may fare better."""
+"""Statuses after which the same request may succeed."""
 
 Read = TypeVar("Read")
-NOTHING_THERE = "404"
+NOT_FOUND = "404"
 
 
 class UnusableAddress(Refused, ValueError):
-    """An address that is not an http or https address; it is the argument."""
+    """The argument is not an http or https address."""
 
     message = mark("%(name)s is not an http or https address")
     remedy = mark("It begins with http:// or https://, then the name of a server.")
 
 
 class SecretInAddress(Refused, ValueError):
-    """An address with a user or a password in it; the address without them is the argument."""
+    """An address has a user or a password; the argument is the address without them."""
 
     message = mark("The address %(name)s must be without a user and password")
     remedy = mark("Programs and logs show addresses: put the secret into the environment.")
 
 
 class Patience(Struct, frozen=True):
-    """How long an answer may take, how often a question is tried, and the pauses between.
+    """The time limit of an answer, the number of tries, and the pauses between, all in seconds.
 
-    The pauses (seconds) double from ``first_pause`` to ``longest_pause``, with as much as
-    ``jitter`` by chance. A chatbot that asks for a wait gets it, up to ``longest_wait``.
+    The pauses double from ``first_pause`` to ``longest_pause``, plus up to ``jitter`` at random. A
+    pause that the chatbot asks for replaces them, up to ``longest_wait``.
     """
 
     seconds: float = 120.0
@@ -84,7 +84,7 @@ PATIENT = Patience()
 
 
 class ChatbotReply(NamedTuple, Generic[Read]):
-    """The value read from an answer, and how long the try took that was answered."""
+    """The value read from an answer, the milliseconds of the successful try, and the tries."""
 
     value: Read
     latency_ms: int
@@ -102,30 +102,33 @@ class Endpoint(Struct, frozen=True):
     def ask(
         self, body: object, headers: dict[str, str], read: Callable[[object], Read]
     ) -> ChatbotReply[Read]:
-        """The value that `read` finds in the answer; raises `CallFailed` when every try failed."""
+        """Return what `read` makes of the answer; raises `CallFailed` when every try failed."""
         for attempt in retries(self.patience):
             with attempt:
                 try:
-                    return ChatbotReply(*self._try(body, headers, read), attempt.num)
+                    value, milliseconds = self._try(body, headers, read)
+                    return ChatbotReply(value, milliseconds, attempt.num)
                 except CallFailed as failure:
                     failure.tries, failure.who = attempt.num, self.who
                     raise
-        raise AssertionError(self.patience)
+        raise AssertionError(self.patience)  # the last attempt raises
 
     def _try(
         self, body: object, headers: dict[str, str], read: Callable[[object], Read]
     ) -> tuple[Read, int]:
+        """Return the value and the milliseconds of one try; raises `CallFailed`."""
         started = perf_counter()
         seconds, limit = self.patience.seconds, self.limit
-        status, data, about = asyncio.run(_posted(self.address, body, headers, seconds, limit))
+        status, data, fields = asyncio.run(_post(self.address, body, headers, seconds, limit))
         milliseconds = round((perf_counter() - started) * 1000)
         if 200 <= status < 300:
-            return read(parsed(data)), milliseconds
+            return read(parse(data)), milliseconds
+        # Not followed: a key in the headers would reach a server that nobody named.
         if 300 <= status < 400:
-            raise CallFailed("redirected", status=status, address=about.get("Location", "-"))
+            raise CallFailed("redirected", status=status, address=fields.get("Location", "-"))
         if status != 429 and status < 500:
             raise CallFailed("question_refused", status=status, detail=detail(data))
-        pause, longest = _seconds(about.get("Retry-After")), self.patience.longest_wait
+        pause, longest = _seconds(fields.get("Retry-After")), self.patience.longest_wait
         if pause is not None and pause > longest:
             raise CallFailed("pause_too_long", status=status, seconds=pause, limit=longest)
         code = "too_many_requests" if status == 429 else "server_failed"
@@ -133,6 +136,8 @@ class Endpoint(Struct, frozen=True):
 
 
 class Chatbot(Struct, frozen=True):
+    """A chatbot at an address, spoken to by a mapping; raises ``UnusableAddress``."""
+
     address: str
     mapping: Mapping = CONTRACT
     patience: Patience = Patience()
@@ -143,19 +148,19 @@ class Chatbot(Struct, frozen=True):
     def ask(self, message: Message) -> Answer:
         """Return the answer to one question; raises a `CallFailed` when every try failed.
 
-        The tries go to the same session. Where nothing is at the address (404), the question
-        goes to `other_address` once more. Raises ``MissingKey`` before anything is sent.
+        All tries are in the same session. After a 404 the question goes to `other_address` too.
+        Raises ``MissingKey`` before anything is sent.
         """
         try:
-            return self._asked_at(self.address, message)
+            return self._ask_at(self.address, message)
         except CallFailed as failed:
             second_address = self.other_address
-            if second_address is None or failed.values.get("status") != NOTHING_THERE:
+            if second_address is None or failed.values.get("status") != NOT_FOUND:
                 raise
             try:
-                return self._asked_at(second_address, message)
-            except CallFailed as again:
-                if again.values.get("status") != NOTHING_THERE:
+                return self._ask_at(second_address, message)
+            except CallFailed as failed_again:
+                if failed_again.values.get("status") != NOT_FOUND:
                     raise
                 raise CallFailed(
                     "nothing_there",
@@ -167,15 +172,15 @@ class Chatbot(Struct, frozen=True):
 
     @property
     def other_address(self) -> str | None:
-        """The address below the root at which such chatbots are found; ``None`` without one."""
+        """The address with the mapping's root in it; ``None`` without a root, or if it has it."""
         path, root = self.mapping.path, self.mapping.root
         parts = urlsplit(self.address)
-        above = parts.path.rstrip("/").removesuffix(path)
-        if not root or above.endswith(root):
+        parent = parts.path.rstrip("/").removesuffix(path)
+        if not root or parent.endswith(root):
             return None
-        return urlunsplit(parts._replace(path=f"{above}{root}{path}"))
+        return urlunsplit(parts._replace(path=f"{parent}{root}{path}"))
 
-    def _asked_at(self, address: str, message: Message) -> Answer:
+    def _ask_at(self, address: str, message: Message) -> Answer:
         reply = Endpoint(address, self.patience).ask(
             self.mapping.body(message),
             mappings.filled(self.mapping.headers),
@@ -185,10 +190,11 @@ class Chatbot(Struct, frozen=True):
 
 
 def retries(patience: Patience) -> Iterable[Attempt]:
-    """Yield attempts, with pauses, until one raises no ``CallFailed`` that may pass."""
+    """Yield attempts, with pauses between, until one succeeds or its failure is ``FINAL``."""
     import stamina  # noqa: PLC0415 - for callers of an endpoint alone
 
     def pause(failure: Exception) -> bool | float:
+        """Return whether to try again, or the seconds after which."""
         if not isinstance(failure, CallFailed) or failure.code in FINAL:
             return False
         return True if failure.pause is None else failure.pause
@@ -205,9 +211,10 @@ def retries(patience: Patience) -> Iterable[Attempt]:
     )
 
 
-async def _posted(
+async def _post(
     address: str, body: object, headers: dict[str, str], seconds: float, limit: int
 ) -> tuple[int, bytes, httpx.Headers]:
+    """Return status, content and headers of the answer to a POST."""
     import httpx  # noqa: PLC0415 - a sixth of a second
 
     with _named_failures(CHATBOT, seconds):
@@ -233,16 +240,16 @@ async def _posted(
                 },
             ) as response,
         ):
-            data, about = bytearray(), response.headers
+            data, fields = bytearray(), response.headers
             async for chunk in response.aiter_raw():
                 data += chunk
                 if len(data) > limit:
                     kilobytes = limit // 1024
-                    beginning = excerpt(bytes(data[: 4 * LONGEST_EXCERPT]))
+                    beginning = excerpt(bytes(data[: 4 * MAX_EXCERPT]))
                     raise CallFailed("answer_too_large", limit=kilobytes, excerpt=beginning)
-    if response.is_success and about.get("Content-Encoding", "identity") != "identity":
+    if response.is_success and fields.get("Content-Encoding", "identity") != "identity":
         raise NotTheContract(mark("it is compressed, though that was declined"))
-    return response.status_code, bytes(data), about
+    return response.status_code, bytes(data), fields
 
 
 def request(
@@ -253,23 +260,29 @@ def request(
     patience: Patience = PATIENT,
     **content: Any,
 ) -> httpx.Response:
-    """Return a server's answer, whatever it says, to a request that may be sent again.
+    """Return a server's answer, of any status, to a request that is safe to repeat.
 
-    `token` goes along as its bearer; `content` is as ``httpx.request`` takes it. Sent again is what
-    got no answer, 429, 502, 503 or 504. Raises ``CallFailed`` when every try failed, and
-    ``SecretInAddress``.
+    It is repeated without an answer, and after 429, 502, 503 and 504. `token` is sent as a bearer
+    token; `content` is as ``httpx.request`` takes it. Raises ``CallFailed`` when every try failed,
+    and ``SecretInAddress``.
     """
     import httpx  # noqa: PLC0415 - a sixth of a second
 
     if urlsplit(address).username is not None:
         raise SecretInAddress(public_address(address))
-    headers = {"User-Agent": "relevansi"} | ({"Authorization": f"Bearer {token}"} if token else {})
-    how: dict[str, Any] = {"timeout": patience.seconds, "trust_env": not is_loopback(address)}
+    headers = {"User-Agent": "relevansi"}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
     for attempt in retries(patience):
         with attempt:
             with (
                 _named_failures(SERVER, patience.seconds),
-                httpx.Client(verify=_certificates(), headers=headers, **how) as client,
+                httpx.Client(
+                    verify=_certificates(),
+                    headers=headers,
+                    timeout=patience.seconds,
+                    trust_env=not is_loopback(address),
+                ) as client,
             ):
                 response = client.request(method, address, **content)
             if response.status_code not in BUSY:
@@ -287,7 +300,7 @@ def request(
 
 @contextmanager
 def _named_failures(who: str, seconds: float) -> Iterator[None]:
-    """Raise a ``CallFailed`` for what goes wrong on the way to `who` and back."""
+    """Turn errors of the network on the way to `who` and back into ``CallFailed``."""
     import httpx  # noqa: PLC0415 - a sixth of a second
 
     try:
@@ -301,7 +314,7 @@ def _named_failures(who: str, seconds: float) -> Iterator[None]:
 
 
 def full_address(address: str, path: str = "") -> str:
-    """`address` with `path` behind it unless it ends so; raises `UnusableAddress`.
+    """Return `address` with `path` appended unless it ends so; raises `UnusableAddress`.
 
     >>> full_address("http://127.0.0.1:8000", "/chat")
     'http://127.0.0.1:8000/chat'
@@ -312,11 +325,11 @@ def full_address(address: str, path: str = "") -> str:
 
     try:
         parts = urlsplit(address)
-        usable = parts.scheme in {"http", "https"} and httpx.URL(address).host
-        _ = parts.port  # raises where it is none
+        is_usable = parts.scheme in {"http", "https"} and httpx.URL(address).host
+        _ = parts.port  # raises ValueError for a port that is no number
     except (ValueError, httpx.InvalidURL):
-        usable = False
-    if not usable or any(character.isspace() for character in address):
+        is_usable = False
+    if not is_usable or any(character.isspace() for character in address):
         raise UnusableAddress(address)
     base = parts.path.rstrip("/")
     return urlunsplit(parts._replace(path=parts.path if base.endswith(path) else f"{base}{path}"))
@@ -352,6 +365,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _seconds(retry_after: str | None) -> float | None:
+    """Return the seconds in a Retry-After header, which has a number or a date."""
     if not retry_after:
         return None
     if retry_after.strip().isdecimal():
@@ -364,6 +378,7 @@ def _seconds(retry_after: str | None) -> float | None:
 
 
 def _reason(failure: Exception) -> str:
+    """Return why the network failed, from the innermost error that the system explains."""
     inner: BaseException = failure
     while inner.__cause__ is not None or inner.__context__ is not None:
         inner = inner.__cause__ or inner.__context__ or inner

@@ -1,4 +1,4 @@
-"""Why a question got no answer that can be used, each kind with its name and its sentence."""
+"""The ways in which a call to a server fails, each kind with its code and its sentence."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from relevansi.i18n import gettext, mark
 from relevansi.printable import printable_line
 
-_LONGEST_DETAIL = 300
-LONGEST_EXCERPT = 2000
+_MAX_DETAIL = 300  # characters
+MAX_EXCERPT = 2000  # characters
+
 CHATBOT = mark("The chatbot")
 RETRIEVER = mark("The retriever")
 EMBEDDER = mark("The endpoint")
@@ -43,14 +44,14 @@ KINDS: Mapping[str, str] = {
         "The address leads on to %(address)s (%(status)s). Give that one if it is meant."
     ),
 }
-"""The kinds of failures, each with its sentence."""
+"""The sentence of each kind of failure, by its code."""
 
 FINAL = {"pause_too_long", "question_refused", "nothing_there", "redirected"}
-"""The kinds after which the same question would not fare better."""
+"""The kinds after which the same request would fail again."""
 
 
 class CallFailed(Exception):
-    """A question that got no usable answer; its text is in the language in force.
+    """A question that got no usable answer; its text is in the reader's language.
 
     ``code`` names the kind, ``who`` the endpoint that was asked. ``pause`` is the wait in
     seconds that the endpoint itself asked for, ``excerpt`` the beginning of what it sent instead
@@ -69,7 +70,7 @@ class CallFailed(Exception):
         super().__init__(code)
         self.code = code
         self.pause = pause
-        self.excerpt = excerpt[:LONGEST_EXCERPT]
+        self.excerpt = excerpt[:MAX_EXCERPT]
         self.tries = 1
         self.who = who
         self.values = {
@@ -78,13 +79,14 @@ class CallFailed(Exception):
         }
 
     def __str__(self) -> str:
-        # Of the values only our own words are in the catalogue; the chatbot's stay its own.
+        # Texts of ours among the values are translated; those of the chatbot are not in the
+        # catalogue and stay as they are.
         values = {name: gettext(value) for name, value in self.values.items()}
         return gettext(KINDS[self.code], **{"who": gettext(self.who), **values})
 
 
 class NotTheContract(CallFailed):
-    """An answer that is not JSON, or not the JSON that was agreed; `what` names the fault."""
+    """An answer that is not the JSON of the mapping; `what` names the fault."""
 
     def __init__(self, what: str, **values: Any) -> None:
         super().__init__("not_the_contract", **values)
@@ -96,10 +98,10 @@ class NotTheContract(CallFailed):
 
 
 def one_line(text: str) -> str:
-    r"""`text` on one line without marks that steer a terminal, its end cut off where it is long.
+    r"""Return `text` on one line without control characters, cut where it is long.
 
     >>> one_line("no\n\x1b[31mindex")
     'no [31mindex'
     """
     line = printable_line(text, instead=" ")
-    return line if len(line) <= _LONGEST_DETAIL else f"{line[:_LONGEST_DETAIL]} …"
+    return line if len(line) <= _MAX_DETAIL else f"{line[:_MAX_DETAIL]} …"

@@ -1,7 +1,7 @@
-"""How a chatbot is spoken to: where the message goes, where text, items and session come from.
+"""Mappings of chatbots: the JSON to send, and where an answer has its text, items and session.
 
-The contract of the chatbots in use is the mapping ``CONTRACT``; others come from a small
-JSON file (docs/chatbots.md), OpenAI-compatible endpoints from `openai`.
+The usual contract is the mapping ``CONTRACT``; others come from a small JSON file
+(docs/chatbots.md), OpenAI-compatible endpoints from `openai`.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ _NOTHING = object()
 
 
 class UnusableMapping(Refused, ValueError):
-    """A mapping file that cannot be followed: ``why`` at a ``place`` in it."""
+    """A mapping file that cannot be used: ``why`` at a ``place`` in it."""
 
     message = mark("%(name)s is not a usable mapping: %(place)s: %(why)s")
     remedy = mark("docs/chatbots.md shows one.")
 
 
 class MissingKey(Conflict):
-    """An environment variable that a header needs is not set, or no header can hold it."""
+    """An environment variable that a header needs is not set, or has characters no header can."""
 
     message = mark("The environment variable %(name)s holds no key that can be sent")
     remedy = mark("Nothing was asked. Set it where the server is started, and start it again.")
 
 
 class Mapping(Struct, frozen=True):
-    """One way to speak to a chatbot.
+    """The requests to a chatbot, and how its answers are read.
 
     ``send`` is the JSON to post, with the ``PLACES`` in braces to be filled. The paths (``text``
     and so on) are names and positions joined by points: "choices.0.message.content". ``item``
     maps names of the contract to paths inside each item. ``path`` is appended to an address that
-    ends without it; ``root`` is where such chatbots often have it.
+    ends without it; ``root`` is the path below which such chatbots often have it.
     """
 
     send: object
@@ -67,6 +67,7 @@ class Mapping(Struct, frozen=True):
     root: str = ""
 
     def body(self, message: Message) -> object:
+        """Return the JSON to post for a message."""
         return _filled(self.send, message)
 
     def read(self, document: object, message: Message) -> Answer:
@@ -79,12 +80,11 @@ class Mapping(Struct, frozen=True):
             what = mark('it has no text at "%(path)s", only: %(known)s')
             keys = ", ".join(map(str, list(document)[:8])) or "-"
             raise NotTheContract(what, path=self.text, known=keys, excerpt=excerpt)
-        session = _at(document, self.session)
-        is_named = isinstance(session, str | int) and not isinstance(session, bool)
-        theirs = (str(session) or None) if is_named else None
-        if theirs and message.session_id and theirs != message.session_id:
+        session_id = _session_id(_at(document, self.session))
+        # An answer of another session would be judged in a conversation that it is not of.
+        if session_id and message.session_id and session_id != message.session_id:
             ours = message.session_id
-            raise CallFailed("other_session", excerpt=text, ours=ours, theirs=theirs)
+            raise CallFailed("other_session", excerpt=text, ours=ours, theirs=session_id)
         items = _at(document, self.items)
         if not (items is _NOTHING or items is None or isinstance(items, list)):
             what = mark('"%(path)s" in it is not a list')
@@ -94,7 +94,7 @@ class Mapping(Struct, frozen=True):
         return Answer(
             text=text,
             properties=tuple(map(self._property, items)) if isinstance(items, list) else None,
-            session_id=theirs,
+            session_id=session_id,
             model=model if isinstance(model, str) and model else None,
             metadata=metadata if isinstance(metadata, dict) else {},
             usage=usage if isinstance(usage, dict) and usage else None,
@@ -103,8 +103,14 @@ class Mapping(Struct, frozen=True):
     def _property(self, item: object) -> object:
         if not isinstance(item, dict):
             return item
-        fields = {ours: _at(item, theirs) for ours, theirs in self.item.items()}
+        fields = {name: _at(item, path) for name, path in self.item.items()}
         return item | {name: value for name, value in fields.items() if value is not _NOTHING}
+
+
+def _session_id(value: object) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    return str(value) or None
 
 
 CONTRACT = Mapping(
@@ -125,9 +131,9 @@ CONTRACT = Mapping(
 
 
 def openai(model: str | None, settings: Values[str, object] = MappingProxyType({})) -> Mapping:
-    """Return the mapping for an OpenAI-compatible chat endpoint; the earlier turns travel along.
+    """Return the mapping of an OpenAI-compatible chat endpoint, which gets the earlier turns too.
 
-    `settings` (temperature and the like) go out with every question.
+    `settings` (temperature and the like) are sent with every question.
     """
     model_field = {} if model is None else {"model": model}
     return Mapping(
@@ -162,13 +168,16 @@ def read(name: str, data: bytes) -> Mapping:
         why = gettext("it is larger than %(limit)s kB", limit=LARGEST_FILE // 1024)
         raise UnusableMapping(name, place="JSON", why=why)
     try:
-        json_text.decode(data.decode("utf-8-sig"))  # tells the line of a slip
+        # First by our own reader, whose errors name the line.
+        json_text.decode(data.decode("utf-8-sig"))
         file = decode(data, type=_File)
     except (DecodeError, ValueError, RecursionError) as wrong:
         why, _, place = str(wrong).partition(" - at ")
         raise UnusableMapping(name, place=place.strip("`$.") or "JSON", why=why) from wrong
     places = set(_PLACE.findall(json.dumps(file.send)))
-    if unknown := sorted(p for p in places if re.fullmatch(r"\w+", p) and p not in PLACES):
+    # Braces around anything but a word are JSON or text of the chatbot's own.
+    unknown = sorted(p for p in places if re.fullmatch(r"\w+", p) and p not in PLACES)
+    if unknown:
         choices = ", ".join(f"{{{place}}}" for place in PLACES)
         why = gettext("{%(place)s} is not one of %(places)s", place=unknown[0], places=choices)
         raise UnusableMapping(name, place="send", why=why)
@@ -184,12 +193,12 @@ def read(name: str, data: bytes) -> Mapping:
 
 
 def bearer(variable: str) -> dict[str, str]:
-    """The header that sends the key in `variable`, to be filled; none where it is not set."""
+    """Return the header that sends the key in `variable`, to be filled; none if it is not set."""
     return {"Authorization": f"Bearer {{env:{variable}}}"} if secret(variable) else {}
 
 
 def filled(headers: Values[str, str]) -> dict[str, str]:
-    """`headers` with ``{env:NAME}`` filled from the environment; raises `MissingKey`."""
+    """Return `headers` with ``{env:NAME}`` filled from the environment; raises `MissingKey`."""
 
     def value(place: re.Match[str]) -> str:
         kind, _, variable = place[1].partition(":")
@@ -219,9 +228,12 @@ def _filled(template: object, message: Message) -> object:
 
 def _filled_text(template: str, message: Message) -> object:
     if template == "{messages}":
-        turns = (zip(("user", "assistant"), turn, strict=True) for turn in message.earlier)
-        pairs = [*(pair for turn in turns for pair in turn), ("user", message.message)]
-        return [{"role": role, "content": text} for role, text in pairs]
+        messages = []
+        for question, answer in message.earlier:
+            messages.append({"role": "user", "content": question})
+            messages.append({"role": "assistant", "content": answer})
+        return [*messages, {"role": "user", "content": message.message}]
+    # A first question has no session yet: null, not an empty text.
     if template == "{session_id}":
         return message.session_id or None
     return _PLACE.sub(
@@ -231,6 +243,7 @@ def _filled_text(template: str, message: Message) -> object:
 
 
 def _at(document: object, path: str) -> object:
+    """Return the value at a path of a document, ``_NOTHING`` if there is none."""
     if not path:
         return _NOTHING
     for part in path.split("."):

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from relevansi.chatbot.answers import Message, answered
+from relevansi.chatbot.answers import Message, with_answer
 from relevansi.chatbot.client import Chatbot, public_address
 from relevansi.chatbot.failures import CallFailed
 from relevansi.config import sync
@@ -193,7 +193,7 @@ def _ask(
         why = {name: getattr(failure, name) for name in ("excerpt", "tries")}
         failed = replace(unanswered, error=str(failure), error_code=failure.code, **why)
         return replace(run, answers=(*run.answers, failed)), chatbot
-    answers = (*run.answers, answered(unanswered, reply))
+    answers = (*run.answers, with_answer(unanswered, reply))
     thread_id = (reply.session_id if theirs else None) or run.thread_id
     endpoint = public_address(reply.address)
     run = replace(run, answers=answers, thread_id=thread_id, endpoint=endpoint)

@@ -17,7 +17,7 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session, contains_eager
 
 from relevansi import failures
-from relevansi.chatbot.answers import Answer, Message, answered
+from relevansi.chatbot.answers import Answer, Message, with_answer
 from relevansi.chatbot.client import public_address
 from relevansi.chatbot.failures import CallFailed
 from relevansi.chatbot.mappings import MissingKey
@@ -198,7 +198,7 @@ def _read(question: Question, answer: Answer) -> ReadQuery | Failed:
     about = question.position, question.text, question.category
     unanswered = CollectedAnswer(*about, context_dependent=question.context_dependent)
     head = ("timestamp", "thread_id", "user_id", "search_method", "llm", "endpoint")
-    answers = (answered(unanswered, answer),)
+    answers = (with_answer(unanswered, answer),)
     run = CollectedRun(**dict.fromkeys(head, ""), total_questions=1, answers=answers)
     try:
         (entry,) = json_runs.read("answer", collected_run_file(run)).queries
