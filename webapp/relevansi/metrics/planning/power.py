@@ -379,13 +379,15 @@ def plan(
         if needed is not None:
             numbers.add(needed)
             needed_power = power(needed, difference, entered, level=demand.level)
-        shown = {n: smallest_difference(n, entered, demand) for n in numbers}
+        differences_shown = {n: smallest_difference(n, entered, demand) for n in numbers}
     elif mixed:
         needed = questions_to_show(difference, mixed, demand)
         if needed is not None:
             numbers.add(needed)
             needed_power = power_of_test(mixed, needed, difference, demand.level)
-        shown = {n: difference_shown(n, mixed, demand, highest=wish.highest) for n in numbers}
+        differences_shown = {
+            n: difference_shown(n, mixed, demand, highest=wish.highest) for n in numbers
+        }
     else:
         return RatingPlan(wish, pair, effort, has)
     return RatingPlan(
@@ -394,8 +396,8 @@ def plan(
         effort=effort,
         has=has,
         mixed=mixed,
-        shows=shown.get(has),
+        shows=differences_shown.get(has),
         needed=needed,
         power=needed_power,
-        curve=tuple(CurvePoint(n, shown[n]) for n in sorted(shown)),
+        curve=tuple(CurvePoint(n, differences_shown[n]) for n in sorted(differences_shown)),
     )

@@ -306,8 +306,8 @@ def gate(
     pools = _pools(session, study, scope)
     run_lists, baseline_lists = _both_lists(session, study, gated, run_id, baseline, pools)
     put_to_raters = baseline_lists.keys() - question_sets.unasked(session, study.id)
-    asked = [each for each in baseline.question_set.questions if each.id in put_to_raters]
-    missing = [question for question in asked if question.id not in run_lists]
+    questions = [each for each in baseline.question_set.questions if each.id in put_to_raters]
+    missing = [question for question in questions if question.id not in run_lists]
     lists = run_lists
     if not request.allow_missing:
         empty = {each.id: RankedList(pools.query(each, QueryState.EMPTY)) for each in missing}
@@ -321,11 +321,11 @@ def gate(
         judged = tuple(grade is not None for grade in merged.ranked(listed.query).ranks)
         return GatedAnswer(summary, listed.items, judged)
 
-    questions = [question.id for question in asked if question.id in lists]
-    pairs = [(answer(lists[question]), answer(baseline_lists[question])) for question in questions]
+    compared = [question.id for question in questions if question.id in lists]
+    pairs = [(answer(lists[key]), answer(baseline_lists[key])) for key in compared]
     figures = tuple(gate_figures(pairs, deciding, request))
     outcome = _worst_outcome(figures)
-    unjudged, n_below_pool = _unjudged(study, asked, run_lists, merged, pools)
+    unjudged, n_below_pool = _unjudged(study, questions, run_lists, merged, pools)
     run_names = chosen_runs.names_of([run, baseline] if run_id != baseline.id else [baseline])
     return GateReport(
         outcome=outcome,
@@ -337,9 +337,9 @@ def gate(
         baseline_name=run_names[baseline.id],
         rule=rule.name,
         merging=Scale.stored(study.scale).merging(study.merging),
-        n_questions=len(questions),
-        answers=_counts(asked, run_lists),
-        baseline_answers=_counts(asked, baseline_lists),
+        n_questions=len(compared),
+        answers=_counts(questions, run_lists),
+        baseline_answers=_counts(questions, baseline_lists),
         figures=figures,
         unjudged=unjudged,
         n_below_pool=n_below_pool,
@@ -347,7 +347,7 @@ def gate(
         n_added=len(gated.read.queries) - len(run_lists.keys() & baseline_lists.keys()),
         n_grades=gated.n_grades,
         turns_blind=turns_blind,
-        empty_answers=_empty_answers(session, study, rule, [lists[key] for key in questions]),
+        empty_answers=_empty_answers(session, study, rule, [lists[key] for key in compared]),
     )
 
 
