@@ -87,8 +87,8 @@ def _tables_made_once() -> Callable[..., None]:
     migrate = Database.make_tables
     statements: list[str] = []
 
-    def make_tables(database: Database, connection: Connection, version: str = "head") -> None:
-        if not database.is_sqlite or version not in {"head", HEAD}:
+    def make_tables(database: Database, connection: Connection, version: str = HEAD) -> None:
+        if not database.is_sqlite or version != HEAD:
             migrate(database, connection, version)
         elif inspect(connection).get_table_names():
             if connection.scalar(text("SELECT version_num FROM alembic_version")) != HEAD:
@@ -119,7 +119,7 @@ def _dumped(connection: Any) -> Iterator[str]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _quicker() -> Iterator[None]:
-    """Collect garbage seldom, make SQLite's tables by migrations once, and hash passwords cheaply.
+    """Collect garbage seldom, make SQLite's tables once, and hash passwords cheaply.
 
     A template is compiled once for all applications.
     What a test client uploads stays in memory: it never closes the files of large uploads, and the

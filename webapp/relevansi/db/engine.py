@@ -20,13 +20,19 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 from sqlalchemy import (
+    Column,
     Connection,
     Dialect,
     Engine,
     ExceptionContext,
+    MetaData,
     Pool,
+    PrimaryKeyConstraint,
+    String,
+    Table,
     create_engine,
     event,
+    insert,
     inspect,
     make_url,
     select,
@@ -87,6 +93,15 @@ read.
 """
 ADVISORY_KEY = 7_361_825
 """Names our one advisory lock on PostgreSQL, apart from those of other programs."""
+
+
+VERSION = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+"""The table in which Alembic keeps the version of the tables, as Alembic makes it."""
 
 
 class DatabaseOutOfDate(Conflict):
@@ -186,12 +201,12 @@ class Database:
     def version(self) -> str | None:
         """Return the version of the tables; ``None`` where there are none."""
         with self.engine.connect() as connection:
-            if not inspect(connection).has_table("alembic_version"):
+            if not inspect(connection).has_table(VERSION.name):
                 return None
-            version = connection.scalar(text("SELECT version_num FROM alembic_version"))
-            return None if version is None else str(version)
+            version: str | None = connection.scalar(select(VERSION.c.version_num))
+            return version
 
-    def upgrade(self, version: str = "head") -> None:
+    def upgrade(self, version: str = HEAD) -> None:
         """Make the tables, or bring older ones to `version`; keeps every row."""
         current = self.version()
         if current is not None and current not in known_versions():
@@ -205,8 +220,14 @@ class Database:
             one_at_a_time(connection)
             self.make_tables(connection, version)
 
-    def make_tables(self, connection: Connection, version: str = "head") -> None:
+    def make_tables(self, connection: Connection, version: str = HEAD) -> None:
         """Make the tables, or bring them to `version`, in the transaction of `connection`."""
+        # A new database gets the newest tables at once: the steps to them take ten times as long.
+        if version == HEAD and not inspect(connection).has_table(VERSION.name):
+            Base.metadata.create_all(connection, checkfirst=False)
+            VERSION.create(connection)
+            connection.execute(insert(VERSION).values(version_num=HEAD))
+            return
         from alembic import command  # noqa: PLC0415 - 100 ms that serving an up-to-date database need not pay
 
         config = _alembic()

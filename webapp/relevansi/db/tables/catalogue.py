@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, String, Text, false
+from sqlalchemy import DDL, JSON, BigInteger, String, Text, event, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from relevansi.db.tables.base import Base, reference
@@ -50,3 +50,29 @@ class Search(Base):
     filters: Mapped[dict[str, Any]]
     item_count: Mapped[int]
     at: Mapped[datetime]
+
+
+# No column or index of the models: each database indexes words in its own way.
+WORDS_INDEX = {
+    "sqlite": [
+        """\
+CREATE VIRTUAL TABLE catalogue_words USING fts5(
+    text, content='catalogue_items', content_rowid='id',
+    tokenize='unicode61 remove_diacritics 2', prefix='2 3'
+)""",
+    ],
+    "postgresql": [
+        """\
+ALTER TABLE catalogue_items ADD COLUMN words tsvector
+    GENERATED ALWAYS AS (to_tsvector('simple', text)) STORED""",
+        "CREATE INDEX ix_catalogue_items_words ON catalogue_items USING gin (words)",
+    ],
+}
+"""What makes the index of the catalogue's words, by the database's dialect.
+
+SQLite's reads its texts from the table, and is filled by 'rebuild' or row by row.
+"""
+for dialect, statements in WORDS_INDEX.items():
+    for statement in statements:
+        make = DDL(statement).execute_if(dialect=dialect)  # type: ignore[no-untyped-call]
+        event.listen(CatalogueItem.__table__, "after_create", make)
