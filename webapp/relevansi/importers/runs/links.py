@@ -28,7 +28,7 @@ class MarkdownLink(NamedTuple):
 
 
 def find_link(text: str) -> MarkdownLink | None:
-    """The first markdown link in `text` that leads to a page; an image is none."""
+    """Return the first markdown link in `text` that leads to a page; an image is none."""
     if simple := _SIMPLE.match(text):
         return MarkdownLink("", simple[1], simple[2], text[simple.end() :])
     # A million brackets need no walk, and most lines no pattern.
@@ -50,13 +50,13 @@ def find_link(text: str) -> MarkdownLink | None:
 
 
 def find_url(text: str) -> str | None:
-    """The address in `text`: of its first link, else standing bare; ``None`` without one."""
+    """Return the address in `text`: of its first link, else without one; ``None`` where none is."""
     link = find_link(text)
     return link.url if link else find_bare_url(text)
 
 
 def find_bare_url(text: str) -> str | None:
-    """The first address standing bare in `text`, without the punctuation behind it."""
+    """Return the first address in `text` that no link holds, without punctuation behind it."""
     address = _BARE.search(text)
     if address is None:
         return None
@@ -65,7 +65,7 @@ def find_bare_url(text: str) -> str | None:
 
 
 def slug_of(url: str) -> str | None:
-    """The last segment of the address's path, without query and fragment; ``None`` if bare.
+    """Return the last segment of the address's path, without query and fragment; ``None`` if bare.
 
     >>> slug_of("https://x.id/properti/rumah-cemara-6f31/?utm=1"), slug_of("https://x.id/")
     ('rumah-cemara-6f31', None)
@@ -77,7 +77,10 @@ def slug_of(url: str) -> str | None:
 
 def source_of(url: str) -> str | None:
     """Return "listing" for /properti/, "project" for /proyek/, else ``None``: not stated."""
-    return next((_SOURCES[part] for part in _segments(url) if part in _SOURCES), None)
+    for segment in _segments(url):
+        if segment in _SOURCES:
+            return _SOURCES[segment]
+    return None
 
 
 @lru_cache(maxsize=16)

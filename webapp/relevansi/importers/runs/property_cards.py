@@ -75,7 +75,7 @@ _BOTH_AREAS = re.compile(rf"\blt ?/ ?lb ?:? ?({NUMBER}) ?(?:m²|m2)? ?/ ?({NUMBE
 
 
 def read_details(line: str) -> Fields | None:
-    """The fields of a detail line, the first value of each; ``None`` if it is none."""
+    """Return the fields of a detail line, the first value of each; ``None`` if it is none."""
     line = line.replace("**", "")
     before, *marked = MARKER.split(line, _MOST_PARTS)
     pairs = zip(marked[::2], marked[1::2], strict=True)
@@ -104,7 +104,7 @@ def _has_fact_words(line: str) -> bool:
 
 
 def read_badge(text: str) -> Fields:
-    """The source of the property (resale, new project), and sale or rent where stated."""
+    """Return the source of the property (resale, new project), and sale or rent where stated."""
     words = text.casefold()
     source = None
     if "resale" in words:
@@ -115,14 +115,14 @@ def read_badge(text: str) -> Fields:
 
 
 def read_place(text: str) -> Fields:
-    """The location as written, without a label before it."""
+    """Return the location as written, without a label before it."""
     place = _PLACE_LABEL.sub("", text, count=1) if _PLACE_LABEL.match(text) else text
     place = place.strip(" \\")
     return _filled_fields(location=None if _NOTHING.match(place) else content_of(place))
 
 
 def read_price_line(text: str) -> Fields:
-    """Price or range, note and period; the note is also the listing type."""
+    """Return price or range, note and period; the note is also the listing type."""
     price = read_price(text)
     return _filled_fields(
         price=price.low,
@@ -134,7 +134,7 @@ def read_price_line(text: str) -> Fields:
 
 
 def read_facts(text: str) -> Fields:
-    """Rooms, areas, floors and certificate, each only where it is written as one number."""
+    """Return rooms, areas, floors and certificate, a number only where it is written as one."""
     certificate, text = _CERTIFICATES.search(text), text.lower()
     both = _BOTH_AREAS.search(text) if "/" in text else None
     floors = _FLOORS.search(text) if "lantai" in text or "floor" in text else None
@@ -156,7 +156,7 @@ def read_facts(text: str) -> Fields:
 
 
 def read_certificate(text: str) -> Fields:
-    """The certificate behind its label, or a text that names one that is known."""
+    """Return the certificate behind its label, or the text if it names one that is usual."""
     label = _CERTIFICATE_LABEL.match(text)
     certificate = _CERTIFICATES.search(text)
     written = text[label.end() if label else 0 :].strip(" \\") if label or certificate else ""
@@ -166,7 +166,7 @@ def read_certificate(text: str) -> Fields:
 
 
 def read_link(text: str) -> Fields:
-    """The address of the listing."""
+    """Return the address of the listing."""
     return _filled_fields(url=find_url(text))
 
 
@@ -235,7 +235,7 @@ _LISTING_TYPES = {"sale": "Dijual", "rent": "Disewa"}
 
 
 def render(cards: Iterable[Card], *, plain: bool = False) -> str:
-    """The markdown list of `cards` in rank order; ``parse`` reads the same cards out of it.
+    """Return the markdown list of `cards` in rank order; ``parse`` reads the same cards out of it.
 
     That holds for cards whose slug and source are those of their address, without a listing
     id and an image, which markdown does not carry. Where `plain`, titles are neither bold nor
@@ -304,30 +304,51 @@ _SEPARATORS = " -\u2013\u2014:|,;\u00b7\u2022"
 _LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
 _MOST_LINES = 40
 _RULE = re.compile(r"[-*_=\s]*$")
-_LONGEST_KEPT = 200
+_LONGEST_CACHED = 200
+"""Characters of a line that is read once, however often it comes."""
 _LONGEST_LINE = 1000
-"""Characters that are kept of each other line of a card; no answer has more."""
+"""Characters that are shown of each further line of a card; no answer has more."""
+
+
+class _Line(Struct, frozen=True):
+    """One line: its indent, its words with single blanks, and the line as it was written.
+
+    Of a line without a number, also its details, and whether it says more than these.
+    """
+
+    indent: int
+    text: str
+    source: str
+    number: re.Match[str] | None = None
+    details: Fields | None = None
+    has_more: bool = False
 
 
 class _Item(Struct):
+    """A numbered item with the lines below it.
+
+    ``fits_alone``: its title makes it a card even without details. ``lines`` are the words on it
+    that fill no field.
+    """
+
     title: str
     indent: int
-    stands_alone: bool
+    fits_alone: bool
     details: list[Fields] = field(default_factory=list)  # of each line that has some
     is_heading: bool = False
     section: str = ""
     lines: list[str] = field(default_factory=list)
     source: list[str] = field(default_factory=list)
 
-    def keep(self, line: str) -> None:
-        text = _unmarked(line)
-        if text and len(self.lines) < _MOST_LINES:
-            self.lines.append(text)
+    def add_words(self, text: str) -> None:
+        words = _unmarked(text)
+        if words and len(self.lines) < _MOST_LINES:
+            self.lines.append(words)
 
     @property
-    def speaks_for_itself(self) -> bool:
+    def is_card(self) -> bool:
         has_name = self.title or any("url" in fields for fields in self.details)
-        return bool(has_name and (self.details or self.stands_alone))
+        return bool(has_name and (self.details or self.fits_alone))
 
     def card(self) -> Card:
         fields: Fields = {}
@@ -341,28 +362,27 @@ class _Item(Struct):
 
 
 def parse(response: str) -> tuple[Card, ...]:
-    """The cards of a chatbot's answer in rank order; any text at all is read without error."""
-    return tuple(item.card() for item in _listed(response))
+    """Return the cards of a chatbot's answer in rank order; any text is read without error."""
+    return tuple([item.card() for item in _listed(response)])
 
 
 def read(response: str) -> tuple[tuple[Card, ListedText], ...]:
-    """The cards that ``parse`` finds, each with the answer's other words on it."""
+    """Return the cards that ``parse`` returns, each with the answer's other words on it."""
     listed = _listed(response)
     return tuple((item.card(), ListedText(item.section, tuple(item.lines))) for item in listed)
 
 
 def _listed(response: str) -> list[_Item]:
-    parts = _parts(response)
-    return [part for part in parts if isinstance(part, _Item) and part.speaks_for_itself]
+    return [part for part in _parts(response) if isinstance(part, _Item) and part.is_card]
 
 
 def prose(response: str) -> tuple[str, str]:
-    """The text of an answer that is no listing: before its first card, and after it."""
+    """Return the text of an answer that is no listing: before its first card, and after it."""
     before: list[str] = []
     after: list[str] = []
     texts, headings = before, list[str]()
     for part in _parts(response):
-        if isinstance(part, _Item) and part.speaks_for_itself:
+        if isinstance(part, _Item) and part.is_card:
             texts, headings = after, []
             continue
         for line in part.source if isinstance(part, _Item) else [part]:
@@ -375,103 +395,99 @@ def prose(response: str) -> tuple[str, str]:
 
 
 def _parts(response: str) -> Iterator[_Item | str]:
+    """Yield the items of an answer, and the lines between them as they were written."""
     item: _Item | None = None
     section = ""
-    for indent, line, source in _lines(response):
-        number = _NUMBERED.match(line) if line[0] in _NUMBERS else None
-        new = _read_item(line, indent, number) if number else None
-        if new and (not item or new.speaks_for_itself or indent < item.indent + 2):
-            if item and (item.details or indent <= item.indent):
+    for line, is_below_blank in _lines(response):
+        new = _read_item(line, line.number) if line.number else None
+        if new and (not item or new.is_card or line.indent < item.indent + 2):
+            if item and (item.details or line.indent <= item.indent):
                 yield item
-            if item and item.is_heading and not item.speaks_for_itself:
+            if item and item.is_heading and not item.is_card:
                 section = item.title
             new.section = section
             item = new
-        elif item and (
-            ended := _ends(item, line, number, at_margin=source[0] == "\n" and indent == 0)
-        ):
-            yield ended
+        elif item and not _add_line(item, line, at_margin=is_below_blank and line.indent == 0):
+            yield item
             item = None
+        source = f"\n{line.source}" if is_below_blank else line.source
         if item:
             item.source.append(source)
         else:
             yield source
-            if line.startswith("#"):
-                section = _unmarked(line.lstrip("#"))
+            if line.text.startswith("#"):
+                section = _unmarked(line.text.lstrip("#"))
     if item:
         yield item
 
 
-def _ends(item: _Item, line: str, number: re.Match[str] | None, *, at_margin: bool) -> _Item | None:
-    if line.startswith("#"):
-        return item
-    text = line[number.end() :] if number else line.lstrip(_BULLETS)
-    details, has_more = _line_details(text)
+def _add_line(item: _Item, line: _Line, *, at_margin: bool) -> bool:
+    """Add what a line says to the item above it, and return whether it belongs to that."""
+    if line.text.startswith("#"):
+        return False
+    text, details, has_more = line.text.lstrip(_BULLETS), line.details, line.has_more
+    if line.number:  # an item within the item
+        text = line.text[line.number.end() :]
+        details, has_more = _details_and_more(text)
     if details is None and at_margin:
-        return item
+        return False
     if details is not None:
         item.details.append(details)
     if has_more:
-        item.keep(text)
-    return None
+        item.add_words(text)
+    return True
 
 
-def _line_details(line: str) -> tuple[Fields | None, bool]:
-    cached = _cached_line_details
-    return (cached if len(line) <= _LONGEST_KEPT else cached.__wrapped__)(line)
+def _details_and_more(text: str) -> tuple[Fields | None, bool]:
+    """Return the details that a text states, and whether it has other words."""
+    details = read_details(text)
+    return details, details is None or says_more(text)
 
 
-@lru_cache(maxsize=20_000)
-def _cached_line_details(line: str) -> tuple[Fields | None, bool]:
-    details = read_details(line)
-    return details, details is None or says_more(line)
-
-
-def _lines(response: str) -> Iterator[tuple[int, str, str]]:
-    """Each line with words: its indent, its words with single blanks, and itself as it stands.
-
-    The last has a line break before it where a blank line is above.
-    """
-    blank = ""
-    for line in response.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
-        if not line:
-            blank = "\n"
-            continue
+def _lines(response: str) -> Iterator[tuple[_Line, bool]]:
+    """Yield each line with words, and whether there is a blank one above it."""
+    is_below_blank = False
+    for source in response.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         # The lines of one listing come again wherever it is shown, and some are much the same.
-        measured = _measured if len(line) <= _LONGEST_KEPT else _measured.__wrapped__
-        indent, text, visible = measured(line)
-        if text:
-            yield indent, text, blank + visible
-        blank = "" if text else "\n"
+        read_line = _line if len(source) <= _LONGEST_CACHED else _line.__wrapped__
+        line = read_line(source)
+        if line.text:
+            yield line, is_below_blank
+        is_below_blank = not line.text
 
 
 @lru_cache(maxsize=20_000)
-def _measured(line: str) -> tuple[int, str, str]:
-    visible = line.lstrip(_INVISIBLE)
+def _line(source: str) -> _Line:
+    visible = source.lstrip(_INVISIBLE)
     text = " ".join(visible.split())
-    if text.endswith("\\"):
+    if text.endswith("\\"):  # a line break in markdown
         text = text[:-1].rstrip()
-    return len(visible) - len(visible.lstrip()), text, visible
+    indent = len(visible) - len(visible.lstrip())
+    number = _NUMBERED.match(text) if text[:1] in _NUMBERS else None
+    if number:
+        return _Line(indent, text, visible, number)
+    return _Line(indent, text, visible, None, *_details_and_more(text.lstrip(_BULLETS)))
 
 
-def _read_item(line: str, indent: int, number: re.Match[str]) -> _Item | None:
-    if link := _BOLD_LINK.fullmatch(line):
+def _read_item(line: _Line, number: re.Match[str]) -> _Item | None:
+    if link := _BOLD_LINK.fullmatch(line.text):
         details: list[Fields] = [{"url": link[2]}]
-        return _Item(link[1].strip(), indent, stands_alone=False, details=details)
-    text = (number["bold"] or "") + line[number.end() :].strip()
+        return _Item(link[1].strip(), line.indent, fits_alone=False, details=details)
+    text = (number["bold"] or "") + line.text[number.end() :].strip()
     decoration = _DECORATION.match(text)
     text = text[decoration.end() :] if decoration else text
     if MARKER.match(text):
         return None
-    item, tail = _read_title(text, indent)
+    item, tail = _read_title(text, line.indent)
     if number["heading"]:
-        item.stands_alone, item.is_heading = False, True
+        item.fits_alone, item.is_heading = False, True
     tail = tail.strip(_SEPARATORS)
-    fields, has_more = _line_details(tail) if tail else (None, False)
-    if fields is not None:
-        item.details.append(fields)
-    if has_more:
-        item.keep(tail)
+    if tail:
+        fields, has_more = _details_and_more(tail)
+        if fields is not None:
+            item.details.append(fields)
+        if has_more:
+            item.add_words(tail)
     return item
 
 
@@ -479,7 +495,7 @@ def _read_title(text: str, indent: int) -> tuple[_Item, str]:
     body = text.lstrip("*_")
     link = find_link(body)
     if link and not link.before:
-        item = _Item(_clean(link.label), indent, stands_alone=False, details=[{"url": link.url}])
+        item = _Item(_clean(link.label), indent, fits_alone=False, details=[{"url": link.url}])
         return item, link.after.lstrip("*_")
     bold = _BOLD.match(text)
     if bold:
@@ -490,8 +506,8 @@ def _read_title(text: str, indent: int) -> tuple[_Item, str]:
     marker = _BARE_TAIL.search(text)
     cut = min(len(link.before) if link else len(text), marker.start() if marker else len(text))
     if cut == len(text) or not (marker or (link and source_of(link.url)) or find_bare_url(text)):
-        return _Item(_clean(text), indent, stands_alone=False), ""
-    return _Item(_clean(text[:cut].rstrip(_SEPARATORS)), indent, stands_alone=False), text[cut:]
+        return _Item(_clean(text), indent, fits_alone=False), ""
+    return _Item(_clean(text[:cut].rstrip(_SEPARATORS)), indent, fits_alone=False), text[cut:]
 
 
 def _clean(title: str) -> str:
