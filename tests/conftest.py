@@ -50,6 +50,12 @@ ON_BOTH = {
 The other tests of a database claim what is computed of its rows. They ask SQLite, and in
 `nox -s thorough` both.
 """
+
+for name in ON_BOTH:  # one that was renamed would no longer ask PostgreSQL, and nobody would see it
+    places = [Path(__file__).parent / layer / name for layer in (".", "services")]
+    if not any(place.is_dir() or place.with_suffix(".py").is_file() for place in places):
+        raise pytest.UsageError(f"ON_BOTH names {name}, which is not there")
+
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
 # A run in the background ignores Ctrl+C, and so would every process that a test interrupts.

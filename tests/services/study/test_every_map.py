@@ -43,7 +43,7 @@ def test_sums_are_those_of_the_cells_and_blocks_hold_each_question_once(
         theirs = [part for row in rows if (part := row.cells[place])]
         assert (cell is None) == (not theirs)
         if cell:
-            assert cell.left == sum(part.left for part in theirs)
+            assert cell.cards_left == sum(part.cards_left for part in theirs)
             assert cell.judged == sum(part.judged for part in theirs)
     for row in rows:
         positions = [question.position for question in row.questions]

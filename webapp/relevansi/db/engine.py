@@ -463,7 +463,8 @@ def insert_rows(
 def next_ids(connection: Connection, model: type[Base], count: int) -> Sequence[int]:
     """The ids of the next rows of a table, so that none has to be read back.
 
-    SQLite would give one above the largest too, and has no other writer meanwhile.
+    SQLite would give one above the largest too, and has no other writer meanwhile. It gives the id
+    of a removed last row again: remove rows first, then ask.
     """
     table = model.__tablename__
     if connection.dialect.name == "sqlite":

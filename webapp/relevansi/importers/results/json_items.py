@@ -65,8 +65,8 @@ def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | No
             roles[role] = f"/{role}"
     if "text" not in roles:
         # Semantic Kernel has a name, a link and the text as the value of these.
-        named = as_text(values.pop("value", "")) if {"title", "url"} <= roles.keys() else ""
-        values["/text"], roles["text"] = _text_of_parts(value) or named, "/text"
+        value_text = as_text(values.pop("value", "")) if {"title", "url"} <= roles.keys() else ""
+        values["/text"], roles["text"] = _text_of_parts(value) or value_text, "/text"
     score = text_at(value, shape.score) if shape.score else values.get(roles.get("score", ""))
     parts = values.get(roles.get("text", ""))
     are_several = isinstance(parts, list) and sum(isinstance(part, str) for part in parts) > 1

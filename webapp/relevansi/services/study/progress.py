@@ -105,13 +105,13 @@ class MapCell(NamedTuple):
     """
 
     cards: int
-    left: int
+    cards_left: int
     leads_to: QuestionProgress
     may_be_given: bool
 
     @property
     def judged(self) -> int:
-        return self.cards - self.left
+        return self.cards - self.cards_left
 
 
 class MapRow(NamedTuple):
@@ -160,7 +160,7 @@ def _cell(block: Sequence[QuestionProgress], rater: str, *, is_blind: bool) -> M
     unfinished = (question for question in theirs if question.cards_left(rater))
     return MapCell(
         cards=sum(question.judged_items for question in theirs),
-        left=sum(question.cards_left(rater) for question in theirs),
+        cards_left=sum(question.cards_left(rater) for question in theirs),
         leads_to=next(unfinished, theirs[0]),
         may_be_given=any(rater in question.planned_for for question in theirs),
     )

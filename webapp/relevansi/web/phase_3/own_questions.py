@@ -41,10 +41,9 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.frame.workers import workers
 from relevansi.web.people import raters
 from relevansi.web.phase_3.participants import reading, writing
-from relevansi.web.rating import clicks
-from relevansi.web.rating import looking as lookup_views
+from relevansi.web.rating import clicks, lookup_views
 from relevansi.web.rating.clicks import RatingForm, VerdictForm
-from relevansi.web.rating.looking import LookUp
+from relevansi.web.rating.lookup_views import LookUp
 
 blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
 

@@ -30,11 +30,10 @@ from relevansi.web.frame.forms import checked
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
-from relevansi.web.rating import clicks, figures, shown
-from relevansi.web.rating import looking as lookup_views
+from relevansi.web.rating import clicks, figures, lookup_views, shown
 from relevansi.web.rating.clicks import CardsForm, ClickedCard, RatingForm, ReasonForm, VerdictForm
 from relevansi.web.rating.figures import LiveFigure
-from relevansi.web.rating.looking import LookUp
+from relevansi.web.rating.lookup_views import LookUp
 
 EMPTY = QueryState.EMPTY
 

@@ -296,9 +296,9 @@ def show_standing() -> Response:
             rows=progress.map_rows(questions, names, is_blind=is_blind),
             total=total,
             reminders={
-                name: _reminder(study, name, cell.left)
+                name: _reminder(study, name, cell.cards_left)
                 for name, cell in zip(names, total.cells, strict=True)
-                if cell and cell.left and name != rater.name
+                if cell and cell.cards_left and name != rater.name
             },
             runs=progress.runs_by_question(session, study),
             blindness=blindness_sentence(blindness),

@@ -1,4 +1,4 @@
-"""Looking things up from a rating page: the search of the catalogue, and what is pinned.
+"""The search of the catalogue on a rating page, and the items that a rater pins as evidence.
 
 A search is a GET form and a pin a form of its own, so both work without a script. No part tells
 which run returned an item.
