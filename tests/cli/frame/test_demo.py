@@ -63,8 +63,9 @@ def test_a_demo_of_an_older_version_is_upgraded_and_a_newer_one_made_anew(file: 
 
 
 def rows(file: Path) -> list[str]:
+    """Return all that a database holds; SQLAlchemy makes the indexes of a table in any order."""
     with closing(sqlite3.connect(file)) as connection:
-        return list(connection.iterdump())
+        return sorted(connection.iterdump())
 
 
 def test_the_demo_is_what_the_services_make_of_its_seeds(demo_file: Path, tmp_path: Path) -> None:
