@@ -127,6 +127,7 @@ def rate(run_id: str, query_id: int) -> Response:
 
 @blueprint.get("/queries/<int:query_id>/look")
 def look(run_id: str, query_id: int) -> Response:
+    access.need_our_page()  # a search is stored, and by no link from elsewhere
     with access.reading() as (session, rater):
         page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         marks = card_marks.of_answer(session, rater.study, page)

@@ -194,6 +194,7 @@ def open_wording(task_id: str, name: str) -> Response:
 
 @blueprint.get("/<task_id>/look")
 def look(task_id: str) -> Response:
+    access.need_our_page()  # a search is stored, and by no link from elsewhere
     with access.reading() as (session, rater):
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         marks = card_marks.of_task(session, rater, page)
