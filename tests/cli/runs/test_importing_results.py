@@ -26,10 +26,17 @@ def test_each_example_is_imported(tmp_path: Path, name: str) -> None:
     assert all(run["cards"] and not run["already_imported"] for run in imported["runs"])
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_run_of_each_kind_of_format_has_figures_and_is_known_again(
-    tmp_path: Path, name: str
-) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        *FORMATS,
+        *(
+            pytest.param(name, marks=pytest.mark.thorough)
+            for name in sorted(set(examples()).difference(FORMATS))
+        ),
+    ],
+)
+def test_a_run_of_each_format_has_figures_and_is_known_again(tmp_path: Path, name: str) -> None:
     imported = document(relevansi(tmp_path, "import", *together(name), "--json"))
 
     for run in imported["runs"]:
