@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from relevansi.db import engine
-from relevansi.db.engine import Database, LruCache, added, tables, upsert
+from relevansi.db.engine import Database, LruCache, added, core, upsert
 from relevansi.db.tables.judging import StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
@@ -142,7 +142,7 @@ def test_a_row_is_written_over_the_one_with_its_key(database: Database) -> None:
     with database.writing() as session:
         write = upsert(Study, database.engine.dialect.name, ("name", "order_secret", "created_at"))
         for name in ("First", "Second"):
-            tables(session).execute(write, study(name=name))
+            core(session).execute(write, study(name=name))
         session.commit()
         kept = session.get_one(Study, 1)
 
@@ -155,8 +155,8 @@ def test_a_row_is_added_once_and_another_of_the_same_is_told(database: Database)
         session.add(Study(**study()))
         write = added(Rater, database.engine.dialect.name, ("study_id", "name"))
 
-        assert [tables(session).execute(write, rater).rowcount for _ in range(2)] == [1, 0]
-        assert tables(session).execute(write, rater | {"name": "Budi"}).rowcount == 1
+        assert [core(session).execute(write, rater).rowcount for _ in range(2)] == [1, 0]
+        assert core(session).execute(write, rater | {"name": "Budi"}).rowcount == 1
         session.commit()
     with database.reading() as session:
         assert session.scalars(select(Rater.name).order_by(Rater.id)).all() == ["Ani", "Budi"]

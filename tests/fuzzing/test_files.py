@@ -112,7 +112,7 @@ def _read_ratings(ground: Ground, data: bytes) -> None:
         form = file_formats.recognised(NAME, data)
         if form is not file_formats.RATINGS:
             return
-        opened = file_formats.opened(form, NAME, data)
+        opened = file_formats.read_file(form, NAME, data)
         if isinstance(opened.read, ImportRefused):
             _told(opened.read.problems)
             return

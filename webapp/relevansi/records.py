@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from msgspec import Struct, convert, field, to_builtins
 
-Tell = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """A function that is called with the number of steps of some work that are done, and of all."""
 
 
-def nobody(_steps: int, _of: int) -> None:
+def no_progress(_steps: int, _of: int) -> None:
     """Ignore the progress of work that nobody watches."""
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from relevansi.importers.runs.problems import UnreadableFile, error
-from relevansi.records import Tell, nobody
+from relevansi.records import OnProgress, no_progress
 
 
-def doubled(numbers: tuple[int, ...], tell: Tell = nobody) -> tuple[int, ...]:
-    tell(0, len(numbers))
+def doubled(numbers: tuple[int, ...], on_progress: OnProgress = no_progress) -> tuple[int, ...]:
+    on_progress(0, len(numbers))
     return tuple(2 * number for number in numbers)
 
 

@@ -33,7 +33,9 @@ def _apart() -> Iterator[None]:
 
 def test_a_result_comes_back_with_the_progress_on_its_way() -> None:
     heard: list[tuple[int, int]] = []
-    result = bounded.call("a.csv", readers.doubled, (1, 2), tell=lambda *how: heard.append(how))
+    result = bounded.call(
+        "a.csv", readers.doubled, (1, 2), on_progress=lambda *how: heard.append(how)
+    )
     assert (result, heard) == ((2, 4), [(0, 2)])
     assert bounded.call("a.csv", readers.pids)[0] != os.getpid()
 
@@ -100,7 +102,9 @@ def test_without_a_fork_each_call_has_a_process_that_is_begun_for_it(
 ) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     heard: list[tuple[int, int]] = []
-    result = bounded.call("a.csv", readers.doubled, (1, 2), tell=lambda *how: heard.append(how))
+    result = bounded.call(
+        "a.csv", readers.doubled, (1, 2), on_progress=lambda *how: heard.append(how)
+    )
     assert (result, heard) == ((2, 4), [(0, 2)])
     assert bounded.call("a.csv", readers.pids)[1] == os.getpid()
     with pytest.raises(UnreadableFile):
@@ -117,7 +121,7 @@ def test_whoever_gives_up_ends_the_reader() -> None:
         raise GivenUp
 
     with pytest.raises(GivenUp):
-        bounded.call("a.csv", readers.doubled, (1, 2), tell=give_up)
+        bounded.call("a.csv", readers.doubled, (1, 2), on_progress=give_up)
     assert bounded.call("b.csv", readers.doubled, (1,)) == (2,)
 
 

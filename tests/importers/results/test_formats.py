@@ -1290,7 +1290,7 @@ def test_a_large_collection_is_read_as_a_stream(tmp_path: Path) -> None:
     heard: list[tuple[int, int]] = []
 
     tracemalloc.start()
-    group = read_files([("a.run", run.encode()), path], tell=lambda *one: heard.append(one))
+    group = read_files([("a.run", run.encode()), path], on_progress=lambda *one: heard.append(one))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 

@@ -38,7 +38,7 @@ def _run_id(session: Session, study: Study) -> str:
 
 
 def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsReport:
-    read = file_formats.opened(file_formats.RATINGS, "ratings.json", data).read
+    read = file_formats.read_file(file_formats.RATINGS, "ratings.json", data).read
     return offline_ratings.store(session, study, read, HOUR, **{"confirmed": True, **said})
 
 
@@ -119,7 +119,10 @@ def test_of_two_words_the_later_one_stands_and_both_are_told(
     events.judge(session, ani, run_id, 1, 2, Relevance.NOT_RELEVANT, here)
     data = ratings(RUN, change(1, 1, "relevance", "1", rank=2, minute=minute))
     announced = offline_ratings.examine(
-        session, study, file_formats.opened(file_formats.RATINGS, "ratings.json", data).read, HOUR
+        session,
+        study,
+        file_formats.read_file(file_formats.RATINGS, "ratings.json", data).read,
+        HOUR,
     )
     report = store(session, study, data)
 

@@ -19,7 +19,7 @@ from relevansi.importers.runs.problems import ImportRefused
 from relevansi.records import QueryState
 from relevansi.services.judging import stored_summaries, verdicts
 from relevansi.services.runs import file_formats, imports, stored_runs, waiting_files
-from relevansi.services.runs.file_formats import RATED_CSV, RATINGS, RUN, FileFormat, OpenedFile
+from relevansi.services.runs.file_formats import RATED_CSV, RATINGS, RUN, FileFormat, ReadFile
 from relevansi.services.runs.imports import ImportReport
 from relevansi.services.runs.waiting_files import UnknownUpload, new_upload
 from relevansi.services.workers import kinds
@@ -105,14 +105,18 @@ def test_a_file_waits_for_a_day_in_its_study_until_it_is_forgotten(
     second_study = Study(name="Other", created_at=NOW)
     session.add(second_study)
     session.flush()
-    old = waiting_files.keep(session, study, new_upload("old.json", b"\x00{}"), NOW).id
+    old = waiting_files.store_upload(session, study, new_upload("old.json", b"\x00{}"), NOW).id
     later = NOW + timedelta(seconds=1)
-    just = waiting_files.keep(session, study, new_upload("just.json", b""), later).id
-    elsewhere = waiting_files.keep(session, second_study, new_upload("run.json", b""), later).id
+    just = waiting_files.store_upload(session, study, new_upload("just.json", b""), later).id
+    elsewhere = waiting_files.store_upload(
+        session, second_study, new_upload("run.json", b""), later
+    ).id
     session.flush()
     assert waiting_files.find(session, study, old).content == b"\x00{}"
 
-    waiting_files.keep(session, study, new_upload("new.json", b""), later + waiting_files.KEPT_FOR)
+    waiting_files.store_upload(
+        session, study, new_upload("new.json", b""), later + waiting_files.WAITING_LIMIT
+    )
     session.expire_all()
     session.delete(waiting_files.find(session, study, just))
     session.flush()
@@ -127,21 +131,23 @@ def test_the_questions_of_all_files_are_counted_as_they_are_read_once(
     session: Session, study: Study
 ) -> None:
     files = [
-        waiting_files.keep(session, study, new_upload(f"run_{n}.json", run_file(), RUN), NOW)
+        waiting_files.store_upload(
+            session, study, new_upload(f"run_{n}.json", run_file(), RUN), NOW
+        )
         for n in range(2)
     ]
     session.flush()
     told: list[tuple[int, int]] = []
 
-    def tell(done: int, of: int) -> None:
+    def on_progress(done: int, of: int) -> None:
         told.append((done, of))
 
-    kinds.read_files(session, study, kinds.reading(files), tell)(session, study, NOW)
+    kinds.read_files(session, study, kinds.reading(files), on_progress)(session, study, NOW)
     assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
     session.flush()
     session.expire_all()
     told.clear()
-    finish = kinds.store_files(session, study, kinds.storing(files, {}), tell)
+    finish = kinds.store_files(session, study, kinds.storing(files, {}), on_progress)
 
     assert told == [(4, 4)]
     assert len(finish(session, study, NOW)["runs"]) == 2
@@ -163,14 +169,14 @@ def test_what_was_read_of_a_file_waits_as_it_is(
     session: Session, study: Study, form: FileFormat, data: bytes
 ) -> None:
     """A file that waited before files were read once is read when it is asked for."""
-    upload = waiting_files.keep(session, study, new_upload("test", data), NOW)
-    read = file_formats.opened(form, "test", data)
-    first = waiting_files.opened(upload)
-    waiting_files.keep_read(upload, waiting_files.read_file(read))
+    upload = waiting_files.store_upload(session, study, new_upload("test", data), NOW)
+    read = file_formats.read_file(form, "test", data)
+    first = waiting_files.read_upload(upload)
+    waiting_files.store_content(upload, waiting_files.waiting_content(read))
     session.flush()
     session.expire_all()
 
-    for result in (first, waiting_files.opened(upload)):
+    for result in (first, waiting_files.read_upload(upload)):
         assert result.format is form
         assert _comparable(result) == _comparable(read)
 
@@ -179,20 +185,20 @@ def test_what_was_read_of_a_file_waits_as_it_is(
 def test_a_file_that_another_version_read_goes_on_waiting_or_is_to_be_chosen_again(
     session: Session, study: Study
 ) -> None:
-    upload = waiting_files.keep(session, study, new_upload("test", run_file()), NOW)
-    read = file_formats.opened(RUN, "test", run_file())
-    waiting_files.keep_read(upload, waiting_files.read_file(read))
+    upload = waiting_files.store_upload(session, study, new_upload("test", run_file()), NOW)
+    read = file_formats.read_file(RUN, "test", run_file())
+    waiting_files.store_content(upload, waiting_files.waiting_content(read))
     assert upload.report is not None
     report = json.loads(upload.report)
     upload.report = json.dumps({**report, "refused": "", "remedy": ""}).encode()
-    assert imports.examine(session, study, waiting_files.opened(upload).read).brings_something
+    assert imports.examine(session, study, waiting_files.read_upload(upload).read).brings_something
 
     upload.report = json.dumps({**report, "read": None}).encode()
     with pytest.raises(UnknownUpload):
-        waiting_files.opened(upload)
+        waiting_files.read_upload(upload)
 
 
-def _comparable(file: OpenedFile) -> object:
+def _comparable(file: ReadFile) -> object:
     if isinstance(file.read, ImportRefused):
         return file.read.problems
     if isinstance(file.read, ImportReport):  # whose undecided questions are for looking only

@@ -21,7 +21,7 @@ def test_the_same_files_at_once_are_the_same_run(database: Database) -> None:
     imported(database, *collection())
     rows = lines({"query": f"Does copper bend, case {n}?", "doc_id": f"new{n}"} for n in (1, 2, 3))
     files = file_formats.together([("new.jsonl", rows)])
-    opened, begun = [file_formats.opened(*file) for file in files], Barrier(AT_ONCE)
+    opened, begun = [file_formats.read_file(*file) for file in files], Barrier(AT_ONCE)
 
     def stored(_: int) -> tuple[str, ...]:
         with database.reading() as session:

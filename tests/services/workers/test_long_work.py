@@ -16,7 +16,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import LongWork
 from relevansi.db.tables.study import Study
 from relevansi.failures import Refused
-from relevansi.records import ExportedFile, Tell
+from relevansi.records import ExportedFile, OnProgress
 from relevansi.services.people import raters
 from relevansi.services.study import studies
 from relevansi.services.workers import jobs
@@ -48,15 +48,15 @@ KINDS: dict[str, Make] = {}
 
 @dataclass
 class MadeKind:
-    making: Callable[[Tell], ExportedFile] = lambda _tell: FILE
+    making: Callable[[OnProgress], ExportedFile] = lambda _on_progress: FILE
 
     def make(
-        self, session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
+        self, session: Session, study: Study, wanted: Mapping[str, Any], on_progress: OnProgress
     ) -> ExportedFile:
         """Make the file as the test says."""
         assert session.get_one(Study, study.id)
         assert wanted == {"run": None}
-        return self.making(tell)
+        return self.making(on_progress)
 
 
 @pytest.fixture(name="kind")
@@ -105,9 +105,9 @@ def work(database: Database, now: datetime = NOW) -> None:
 def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind) -> None:
     visited: list[tuple[str, int, int, bool]] = []
 
-    def making(tell: Tell) -> ExportedFile:
+    def making(on_progress: OnProgress) -> ExportedFile:
         for step in (0, 1, 2):
-            tell(step, 2)
+            on_progress(step, 2)
             now = progress(database, work_id)
             visited.append((now.state, now.steps_done, now.steps, now.is_open))
         return FILE
@@ -146,7 +146,7 @@ def test_the_same_wish_leads_to_the_same_file_until_the_study_changes(database: 
 
 
 def test_a_failure_is_told_in_the_readers_language(database: Database, kind: MadeKind) -> None:
-    def making(_tell: Tell) -> ExportedFile:
+    def making(_on_progress: OnProgress) -> ExportedFile:
         raise MachineAsked
 
     kind.making = making
@@ -177,11 +177,11 @@ def test_a_file_is_made_anew_without_a_deleted_rater(database: Database, kind: M
         session.commit()
     made: list[bytes] = []
 
-    def making(tell: Tell) -> ExportedFile:
+    def making(on_progress: OnProgress) -> ExportedFile:
         with database.reading() as session:
             result = raters.lines(session, studies.open_or_make(session, NOW))
         made.append(" ".join(line.name for line in result).encode())
-        tell(1, 2)
+        on_progress(1, 2)
         if len(made) == 1:
             with database.writing() as session:
                 raters.delete_rater(session, session.get_one(Rater, rater_id), NOW)

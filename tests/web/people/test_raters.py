@@ -177,7 +177,7 @@ def test_a_deleted_name_is_nowhere(
         process.state, process.result = "done", {"grades": {name: 2}}
         for text in (f'{{"rater": "{name}"}}', json.dumps({"rater": name}), "of nobody"):
             upload = waiting_files.new_upload("ratings.json", text.encode())
-            waiting_files.keep(session, study, upload, now)
+            waiting_files.store_upload(session, study, upload, now)
     judge(own, run_id, 1)
     assert name.encode() in bytes_of(web_database)
 

@@ -497,21 +497,21 @@ def test_files_are_read_by_other_columns_while_clicks_are_stored(
     data = b"query,system,rank,doc_id,label\nhow to thaw meat,bm25,1,d7,kitchen\n"
     sent = {"files": [(BytesIO(data), "results.csv")]}
     (token,) = tokens(client.post("/runs/import", data=sent, follow_redirects=True))
-    opened_results = file_formats.opened_results
+    read_results = file_formats.read_results
 
     def beside_a_click(*given: Any) -> Any:
         with web_database.writing() as session:
             session.commit()
-        return opened_results(*given)
+        return read_results(*given)
 
-    monkeypatch.setattr(file_formats, "opened_results", beside_a_click)
+    monkeypatch.setattr(file_formats, "read_results", beside_a_click)
     columns = [f"{role}={role}" for role in ("query", "system", "rank", "doc_id")]
     form = {"token": token, "action": "look", f"depth-{token}": "3"}
     chosen = form | {f"column-{token}": [*columns, "grade=", "rater="]}
     client.post("/runs/import", data=chosen)
 
     with open_study(web_database) as (session, study):
-        report = waiting_files.opened(waiting_files.find(session, study, token)).read
+        report = waiting_files.read_upload(waiting_files.find(session, study, token)).read
     assert report.group.choices.depth == 3
     assert report.group.choices.columns == {role: role for role in report.group.columns} | {
         "grade": ""

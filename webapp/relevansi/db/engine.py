@@ -400,7 +400,7 @@ def token_id(session: Session) -> int | None:
     return token
 
 
-def tables(session: Session) -> Connection:
+def core(session: Session) -> Connection:
     """Return the connection behind `session`, once all that it holds is written."""
     session.flush()
     return session.connection()
@@ -432,7 +432,7 @@ class LruCache(Generic[Key, Value]):
 
     def _of(self, session: Session) -> dict[Key, Value]:
         # The pool of connections is one for reading and writing, which have an engine each.
-        return self._values.setdefault(tables(session).engine.pool, {})
+        return self._values.setdefault(core(session).engine.pool, {})
 
 
 def insert_rows(

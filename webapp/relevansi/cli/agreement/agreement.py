@@ -42,8 +42,8 @@ def agreement_command(reply: Reply) -> None:
     undefined is null, and why_undefined one of too_few_raters, not_two_raters,
     no_shared_item, one_label.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    with options.reading() as (session, study), steps() as tell:
-        report = agreement.report(session, study, tell=tell)
+    with options.reading() as (session, study), steps() as on_progress:
+        report = agreement.report(session, study, on_progress=on_progress)
     if reply.file_format == "table":
         reply.document(words.document(report), width=WIDTH)
     else:

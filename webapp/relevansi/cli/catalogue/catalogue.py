@@ -42,9 +42,14 @@ def import_command(files: Sequence[Path], mode: str | None, *, reply: Reply) -> 
     JSON: {name, kind, total, removed, added, changed, unchanged, repeated,
            problems: [{severity, file, query_id, line, code, message}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    with options.opened() as database, steps() as tell, without_collecting():
+    with options.opened() as database, steps() as on_progress, without_collecting():
         outcome = imports.import_files(
-            database, files, Mode(mode or "add"), options.now(), is_stream=True, tell=tell
+            database,
+            files,
+            Mode(mode or "add"),
+            options.now(),
+            is_stream=True,
+            on_progress=on_progress,
         )
     if reply.is_json:
         remarks = [problems.to_dict(problem) for problem in outcome.problems]

@@ -174,9 +174,9 @@ def _report(
     phase: int | None, run_ids: tuple[str, ...], rule: str | None, figures: str
 ) -> ComparisonReport:
     names = studies.figures_in(figures)
-    with options.reading() as (session, study), steps() as tell:
+    with options.reading() as (session, study), steps() as on_progress:
         chosen = reports.rule_of(session, study, rule)
         ids = chosen_runs.of_phase(session, study, phase) if phase else run_ids
         return comparisons.report(
-            session, study, ids, chosen, tell=tell, figures=names, with_agreement=True
+            session, study, ids, chosen, on_progress=on_progress, figures=names, with_agreement=True
         )

@@ -231,8 +231,8 @@ def export_command(
     with options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule)
         if file_format == PACK:
-            with steps() as tell:
-                data = packs.pack(session, study, run_id, chosen, tell=tell).data
+            with steps() as on_progress:
+                data = packs.pack(session, study, run_id, chosen, on_progress=on_progress).data
         elif file_format == PAGE:
             with page_maker(create_app) as printer:
                 data = printer(session, study, run_id or "", chosen)

@@ -32,8 +32,12 @@ def verify_command(file: Path, reply: Reply) -> None:
       left_out, texts: {FILE: [lines of a unified diff]}}; kind is one of hash,
       missing, unlisted, unreadable, figure, cell.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    with file.open("rb") as data, proof_pack.opened(file.name, data) as pack, steps() as tell:
-        report = verification.verify(pack, tell)
+    with (
+        file.open("rb") as data,
+        proof_pack.opened(file.name, data) as pack,
+        steps() as on_progress,
+    ):
+        report = verification.verify(pack, on_progress)
     if reply.is_json:
         reply.json(report)
     else:

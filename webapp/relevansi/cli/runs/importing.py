@@ -30,7 +30,7 @@ from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from relevansi.importers.results.rows import MAPPED_ROLES
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat
-from relevansi.records import Problem, Severity, Tell, nobody
+from relevansi.records import OnProgress, Problem, Severity, no_progress
 from relevansi.services.catalogue import imports as catalogue_imports
 from relevansi.services.catalogue.imports import Mode
 from relevansi.services.exports import rated_imports
@@ -45,7 +45,7 @@ from relevansi.services.runs.file_formats import (
     RUN,
     FileDecision,
     FileFormat,
-    OpenedFile,
+    ReadFile,
     StoredFile,
 )
 from relevansi.services.runs.stored_results import StoredResults
@@ -265,12 +265,12 @@ class _Import(Struct):
         run_ids_by_folder: dict[Path, list[str]] = {}
         # Ratings need the runs that they are of: `FORMATS` has these last.
         runs_first = sorted(recognised, key=lambda file: -FORMATS.index(file[1]))
-        with steps() as tell:
+        with steps() as on_progress:
             for n, (path, form) in enumerate(runs_first):
-                tell(n, len(runs_first))
+                on_progress(n, len(runs_first))
                 run_ids = self._store(path, opened_file(path, form), is_named=path in of_runs)
                 run_ids_by_folder.setdefault(path.parent, []).extend(run_ids)
-            tell(len(runs_first), len(runs_first))
+            on_progress(len(runs_first), len(runs_first))
         self._compare_rated(of_runs, run_ids_by_folder)
         if of_results:
             self._take_results(of_results)
@@ -289,14 +289,14 @@ class _Import(Struct):
                 self.compared.append(report)
 
     def _take_results(self, paths: Sequence[Path]) -> None:
-        with steps() as tell:
+        with steps() as on_progress:
             name = ", ".join(path.name for path in paths)
-            file = file_formats.opened_results(name, paths, self.choices, tell)
+            file = file_formats.read_results(name, paths, self.choices, on_progress)
             with self.database.reading() as session:
                 study = studies.current(session)
                 if study is not None:
-                    file = file_formats.with_known_columns(study, file, tell)
-            stored = self._store(paths[0], file, is_named=True, tell=tell)
+                    file = file_formats.with_known_columns(study, file, on_progress)
+            stored = self._store(paths[0], file, is_named=True, on_progress=on_progress)
         if not stored:
             return
         for path_name, kind in file.read.scorable.items():
@@ -313,9 +313,14 @@ class _Import(Struct):
         """Take whole collections into the catalogue, or say how that is done."""
         names = ", ".join(path.name for path in paths)
         if paths and self.catalogue:
-            with steps() as tell:
+            with steps() as on_progress:
                 outcome = catalogue_imports.import_files(
-                    self.database, paths, Mode.ADD, options.now(), is_stream=True, tell=tell
+                    self.database,
+                    paths,
+                    Mode.ADD,
+                    options.now(),
+                    is_stream=True,
+                    on_progress=on_progress,
                 )
             notice(gettext("The catalogue has %(n)s items now.", n=outcome.total))
         elif paths:
@@ -327,14 +332,19 @@ class _Import(Struct):
             notice(line)
 
     def _store(
-        self, path: Path, file: OpenedFile, *, is_named: bool, tell: Tell = nobody
+        self, path: Path, file: ReadFile, *, is_named: bool, on_progress: OnProgress = no_progress
     ) -> Sequence[str]:
         """Store one file, and return the ids of the runs that it is of."""
         is_csv = file.format is RATED_CSV
         decision = replace(self.decision, confirm=self.overwrite) if is_csv else self.decision
         try:
             stored = store_file(
-                self.database, file, decision, self.newcomers, blind=self.blind, tell=tell
+                self.database,
+                file,
+                decision,
+                self.newcomers,
+                blind=self.blind,
+                on_progress=on_progress,
             )
         except ImportRefused as refused:
             if file.format is RATINGS:
@@ -385,20 +395,20 @@ def _name(path: Path) -> str:
     return "/".join(path.absolute().parts[-2:])
 
 
-def opened_file(path: Path, form: FileFormat) -> OpenedFile:
+def opened_file(path: Path, form: FileFormat) -> ReadFile:
     """Return a file as its format reads it."""
     name = _name(path) if form is RUN else path.name
-    return file_formats.opened(form, name, path.read_bytes())
+    return file_formats.read_file(form, name, path.read_bytes())
 
 
 def store_file(
     database: Database,
-    file: OpenedFile,
+    file: ReadFile,
     decision: FileDecision,
     newcomers: set[str],
     *,
     blind: bool | None = None,
-    tell: Tell = nobody,
+    on_progress: OnProgress = no_progress,
 ) -> StoredFile:
     """Store one file in a transaction of its own; `blind` sets how the study is rated.
 
@@ -412,7 +422,7 @@ def store_file(
         now = options.now()
         study = studies.open_or_make(session, now)
         if file.format in (RUN, RESULTS):
-            report = file_formats.look(session, study, file, None, now)
+            report = file_formats.examine(session, study, file, None, now)
             if becomes := file_formats.becomes(session, study, [report]):
                 notice(gettext(becomes))
             if blind is not None:
@@ -426,7 +436,7 @@ def store_file(
                     "keeps it open; the set-up of the study can change it later."
                 )
                 notice(line)
-        stored = file_formats.store(session, study, file, decision, newcomers, now, tell)
+        stored = file_formats.store(session, study, file, decision, newcomers, now, on_progress)
         session.commit()
     return stored
 

@@ -32,7 +32,7 @@ from relevansi.importers.runs.property_particulars import (
 )
 from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
-from relevansi.records import Item, Problem, Tell, nobody
+from relevansi.records import Item, OnProgress, Problem, no_progress
 
 _LOOKED_AT = 50
 _OF_LISTINGS = frozenset(
@@ -86,14 +86,16 @@ def are_listings(file: File) -> bool:
     return bool(names & _OF_LISTINGS)
 
 
-def read(opened_files: Sequence[File], kind: str, tell: Tell = nobody) -> Iterator[CatalogueItem]:
+def read(
+    opened_files: Sequence[File], kind: str, on_progress: OnProgress = no_progress
+) -> Iterator[CatalogueItem]:
     """Yield every item of the files, all of one `kind`; raises an ``ImportRefused``.
 
     What is wrong with single values is in the remarks of each file.
     """
     for file in opened_files:
         count = 0
-        items = _listings(file) if kind == Card.kind else _documents(file, tell)
+        items = _listings(file) if kind == Card.kind else _documents(file, on_progress)
         with reading(file):
             for count, item in enumerate(items, 1):  # noqa: B007 - none is refused
                 yield item
@@ -155,12 +157,12 @@ def _identifies(value: Values) -> bool:
     return any(not isinstance(value[name], list | dict) for name in value) and bool(is_item)
 
 
-def _documents(file: File, tell: Tell) -> Iterator[CatalogueItem]:
+def _documents(file: File, on_progress: OnProgress) -> Iterator[CatalogueItem]:
     source = None
     with suppress(UnknownNames):
         source = recognition.recognise(file, {})
     if source is not None and source.documents:
-        yield from map(CatalogueItem, source.documents(_All(), tell))
+        yield from map(CatalogueItem, source.documents(_All(), on_progress))
     elif source is not None and source.rows:
         for row in source.rows(Beside({}, [source], set)):
             if row.role not in ("result", "document") or not isinstance(row.item, Document):

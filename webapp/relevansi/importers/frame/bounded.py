@@ -23,7 +23,7 @@ from relevansi.i18n import mark
 from relevansi.importers.frame.reader import PATIENCE, Limits
 from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.json_text import MAX_DEPTH
-from relevansi.records import Tell, nobody
+from relevansi.records import OnProgress, no_progress
 
 T = TypeVar("T")
 PAGE = Limits()
@@ -54,14 +54,16 @@ def within(limits: Limits | None) -> Iterator[None]:
         _limits.reset(before)
 
 
-def call(file: str, function: Callable[..., T], *arguments: object, tell: Tell = nobody) -> T:
+def call(
+    file: str, function: Callable[..., T], *arguments: object, on_progress: OnProgress = no_progress
+) -> T:
     """Return the result of a function of a module, in a process apart if that is the way here.
 
     `file` is the name by which the user knows what is read. Arguments, result and errors travel as
-    pickles. A `tell` of the caller's is passed to the function under that name. Raises what the
+    pickles. An `on_progress` of the caller is passed to the function by that name. Raises what the
     function raises; apart also ``ReaderStopped`` and ``ReadersBusy``.
     """
-    options = {} if tell is nobody else {"tell": tell}
+    options = {} if on_progress is no_progress else {"on_progress": on_progress}
     limits = _limits.get()
     if limits is None:
         return function(*arguments, **options)
@@ -77,7 +79,7 @@ def call(file: str, function: Callable[..., T], *arguments: object, tell: Tell =
             pickle.dump(request, writes, pickle.HIGHEST_PROTOCOL)
             writes.flush()
         while (answer := _answer(reads))[0] == "progress":
-            tell(*answer[1])
+            on_progress(*answer[1])
     match answer:
         case ("result", result):
             return result  # type: ignore[no-any-return]

@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from relevansi.importers.runs.json_documents import storable_text
 from relevansi.importers.runs.problems import UnreadableFile, error, warning
 from relevansi.json_text import RepeatedKey
-from relevansi.records import Problem, Tell, nobody
+from relevansi.records import OnProgress, Problem, no_progress
 
 Dropped = Path | tuple[str, bytes]
 """A path, perhaps of a folder, or a name with bytes."""
@@ -147,8 +147,8 @@ class File(Struct, eq=False):
                 return "cp1252"
         return marked or "utf-8"
 
-    def lines(self, tell: Tell = nobody) -> Iterator[tuple[int, str]]:
-        """Every line with its number, line end included; `tell` hears of the bytes read.
+    def lines(self, on_progress: OnProgress = no_progress) -> Iterator[tuple[int, str]]:
+        """Every line with its number, line end included; `on_progress` hears of the bytes read.
 
         Raises `UnreadableFile` at a line that is longer than a record may be.
         """
@@ -160,7 +160,7 @@ class File(Struct, eq=False):
                 if len(line) == LONGEST_RECORD:
                     self.refuse("line_too_long", line=number, limit=LONGEST_RECORD // 2**20)
                 if number % 10_000 == 0 and raw.seekable():
-                    tell(min(raw.tell(), self.size), self.size)
+                    on_progress(min(raw.tell(), self.size), self.size)
                 yield number, line
 
     def whole_text(self) -> str:

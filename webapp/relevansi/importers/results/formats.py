@@ -23,7 +23,7 @@ from relevansi.importers.results.rows import Columns, columns_of, header_key
 from relevansi.importers.results.shapes import SHAPES
 from relevansi.importers.results.table_rows import UnknownNames
 from relevansi.importers.runs.problems import ImportRefused, error
-from relevansi.records import Problem, ReadRun, Tell, nobody
+from relevansi.records import OnProgress, Problem, ReadRun, no_progress
 
 EXAMPLES = Path(__file__).with_name("examples")
 READ_ORDER = ("requests", "questions", "grades", "results", "documents")
@@ -127,8 +127,12 @@ def recognised(name: str, data: bytes) -> str | None:
         return None
 
 
-def read(dropped: Iterable[Dropped], choices: Choices | None = None, tell: Tell = nobody) -> Group:
-    """What the files hold, plain or packed; `tell` hears how far a collection is read.
+def read(
+    dropped: Iterable[Dropped],
+    choices: Choices | None = None,
+    on_progress: OnProgress = no_progress,
+) -> Group:
+    """What the files hold, plain or packed; `on_progress` hears how far a collection is read.
 
     Raises an `ImportRefused` where a file cannot be used, or none holds anything to judge. Where
     the columns or paths of a file have to be chosen, the group has their ``names`` and no runs.
@@ -142,7 +146,7 @@ def read(dropped: Iterable[Dropped], choices: Choices | None = None, tell: Tell 
             raise ImportRefused(*unknown.problems) from None
         return _to_choose(opened, unknown, choices)
     used, splits = _of_split(sources, choices.split)
-    gathered = _gathered(used, choices, tell)
+    gathered = _gathered(used, choices, on_progress)
     runs = gathered.runs(choices.method, choices.llm)
     judged: tuple[Judged, ...] = ()
     unfit: tuple[str, ...] = ()
@@ -197,7 +201,7 @@ def _recognised(opened: Iterable[File], columns: Columns) -> Iterator[Source]:
             yield source
 
 
-def _gathered(sources: Sequence[Source], choices: Choices, tell: Tell) -> Gathered:
+def _gathered(sources: Sequence[Source], choices: Choices, on_progress: OnProgress) -> Gathered:
     """The rows of all files, then the documents whose texts they lack."""
     gathered = Gathered(choices.depth, has_passages=choices.passages, grades=choices.grades)
     beside = Beside(choices.columns, sources, gathered.judged_ids)
@@ -207,7 +211,7 @@ def _gathered(sources: Sequence[Source], choices: Choices, tell: Tell) -> Gather
     ids = gathered.ids_without_text()
     for source in sources:
         if source.documents and ids:
-            gathered.take(source.file, source.documents(ids, tell))
+            gathered.take(source.file, source.documents(ids, on_progress))
     return gathered
 
 

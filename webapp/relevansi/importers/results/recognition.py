@@ -45,7 +45,7 @@ from relevansi.importers.results.shapes import SHAPES, Shape
 from relevansi.importers.results.table_rows import MEASURE, unknown_json
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
-from relevansi.records import Tell, nobody
+from relevansi.records import OnProgress, no_progress
 
 TABLE = mark("a table")
 RUN = mark("a TREC run")
@@ -84,7 +84,7 @@ class Source(Struct, frozen=True):
     role: str
     words: str
     rows: Callable[[Beside], Iterable[Row]] | None = None
-    documents: Callable[[Container[str], Tell], Iterable[Document]] | None = None
+    documents: Callable[[Container[str], OnProgress], Iterable[Document]] | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     sample: Sequence[object] = ()
 
@@ -101,7 +101,9 @@ class Beside(Struct, frozen=True):
         present = ids & self.judged_ids()
         for source in self.sources:
             if source.documents:
-                present |= {item.doc_id for item in source.documents(ids, nobody) if item.doc_id}
+                present |= {
+                    item.doc_id for item in source.documents(ids, no_progress) if item.doc_id
+                }
         return present
 
     def requests(self, file: File) -> list[str]:

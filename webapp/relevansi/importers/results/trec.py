@@ -26,7 +26,7 @@ from relevansi.importers.results.rows import (
 )
 from relevansi.importers.runs.json_documents import storable_text
 from relevansi.kinds.document import Document
-from relevansi.records import Tell, nobody
+from relevansi.records import OnProgress, no_progress
 
 RUN_LINE = re.compile(
     r"\S+\s+\S+\s+\S+\s+\d+\s+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|inf|nan)\s+\S.*", re.IGNORECASE
@@ -47,9 +47,9 @@ def is_comment(line: str, count: int = _RUN_WORDS) -> bool:
     return line.startswith("#") and len(line.split()) != count
 
 
-def _text_lines(file: File, tell: Tell = nobody) -> Iterator[tuple[int, str]]:
+def _text_lines(file: File, on_progress: OnProgress = no_progress) -> Iterator[tuple[int, str]]:
     """Every line that is not blank with its number, without line end."""
-    for number, line in file.lines(tell):
+    for number, line in file.lines(on_progress):
         text = storable_text(line).rstrip("\r\n")
         if text.strip():
             yield number, text
@@ -179,20 +179,20 @@ _ID_KEY = re.compile(rf'"(?:{"|".join(_OnlyId.__struct_fields__)})"\s*:')
 Documents = Iterator[Document]
 
 
-def read_documents(file: File, ids: Container[str], tell: Tell) -> Documents:
-    """The `wanted` documents of a collection, read as a stream; `tell` hears of bytes read."""
+def read_documents(file: File, ids: Container[str], on_progress: OnProgress) -> Documents:
+    """The documents of a collection with `ids`, read as a stream; `on_progress` has bytes read."""
     start = file.start().lower()
     if start.removeprefix(BOM_UTF8).startswith(b"{"):
-        yield from _json_lines(file, ids, tell)
+        yield from _json_lines(file, ids, on_progress)
     elif b"<docno>" in start or start.startswith(b"<doc>"):
-        yield from _doc_blocks(file, ids, tell)
+        yield from _doc_blocks(file, ids, on_progress)
     else:
-        yield from _tab_lines(file, ids, tell)
-    tell(file.size, file.size)
+        yield from _tab_lines(file, ids, on_progress)
+    on_progress(file.size, file.size)
 
 
-def _json_lines(file: File, ids: Container[str], tell: Tell) -> Documents:
-    for number, text in file.lines(tell):
+def _json_lines(file: File, ids: Container[str], on_progress: OnProgress) -> Documents:
+    for number, text in file.lines(on_progress):
         try:
             object_ids = _only_id.decode(text)
         except msgspec.DecodeError:
@@ -212,8 +212,8 @@ def _json_lines(file: File, ids: Container[str], tell: Tell) -> Documents:
                 yield replace(item, doc_id=doc_id)
 
 
-def _tab_lines(file: File, ids: Container[str], tell: Tell) -> Documents:
-    for number, text in _text_lines(file, tell):
+def _tab_lines(file: File, ids: Container[str], on_progress: OnProgress) -> Documents:
+    for number, text in _text_lines(file, on_progress):
         doc_id, tab, columns = text.partition("\t")
         if not tab:
             file.refuse("results_without_id", line=number)
@@ -223,10 +223,10 @@ def _tab_lines(file: File, ids: Container[str], tell: Tell) -> Documents:
             yield Document(doc_id=doc_id.strip(), title=title, text=body)
 
 
-def _doc_blocks(file: File, ids: Container[str], tell: Tell) -> Documents:
+def _doc_blocks(file: File, ids: Container[str], on_progress: OnProgress) -> Documents:
     block: list[str] = []
     size = 0
-    for number, text in file.lines(tell):
+    for number, text in file.lines(on_progress):
         line = text.replace("\x00", "")
         if re.match(r"\s*<doc>", line, re.IGNORECASE):
             block, size = [], 0
@@ -274,7 +274,7 @@ def _body(block: str) -> str:
     return "\n\n".join(_TAG.sub("", text).strip() for text in texts)
 
 
-def read_text(file: File, ids: Container[str], _tell: Tell) -> Documents:
+def read_text(file: File, ids: Container[str], _on_progress: OnProgress) -> Documents:
     """A document that is a file of its own, named after its id."""
     base = file.name.rpartition("/")[2]
     names = (file.name.partition("/")[2], file.name, base, file.stem)

@@ -29,7 +29,15 @@ from relevansi.importers.runs.property_particulars import (
 )
 from relevansi.importers.runs.questions import context_dependent, looks_like
 from relevansi.printable import label_line
-from relevansi.records import CollectedRun, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
+from relevansi.records import (
+    CollectedRun,
+    OnProgress,
+    Problem,
+    QueryState,
+    ReadQuery,
+    ReadRun,
+    no_progress,
+)
 
 _METHOD = re.compile(r"(?<![a-z])(?:hybrid|api_only|vector_only)(?![a-z])")
 _LLM_NAMES = {
@@ -206,7 +214,7 @@ def _are_answers(entries: Sequence[set[str]]) -> bool:
     return answered and not any(keys & {"results", "contexts"} for keys in listed)
 
 
-def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
+def read(name: str, data: bytes, on_progress: OnProgress = no_progress) -> ReadRun:
     """The run in the file `name` with all its problems; raises an `ImportRefused`."""
     document, numbers = load(name, data, expected="run_file")
     file_format = _recognise(name, document)
@@ -215,7 +223,7 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
     )
     if top is None or not isinstance(document, dict):
         raise UnknownRunFormat(*wrong_top)
-    queries, wrong_entries = _queries(name, top.results, file_format, tell)
+    queries, wrong_entries = _queries(name, top.results, file_format, on_progress)
     problems = (*numbers, *wrong_top, *wrong_entries)
     if not queries:
         code = "no_readable_query" if top.results else "no_queries"
@@ -284,12 +292,12 @@ def _recognise(name: str, document: object) -> str:
 
 
 def _queries(
-    name: str, entries: Sequence[object], file_format: str, tell: Tell
+    name: str, entries: Sequence[object], file_format: str, on_progress: OnProgress
 ) -> tuple[tuple[ReadQuery, ...], list[Problem]]:
     queries: dict[int, ReadQuery] = {}
     problems: list[Problem] = []
     for position, raw in enumerate(entries):
-        tell(position, len(entries))
+        on_progress(position, len(entries))
         place = f"results[{position}]"
         query, wrong = _query(name, place, raw, file_format)
         problems.extend(wrong)

@@ -44,7 +44,7 @@ from relevansi.metrics.agreement.report import (
     consistency,
     of_kind,
 )
-from relevansi.records import Problem, Scale, Tell, nobody
+from relevansi.records import OnProgress, Problem, Scale, no_progress
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.verdicts import Scope
 from relevansi.services.rating.pool import REPEAT
@@ -54,7 +54,11 @@ from relevansi.services.study.question_sets import is_put_to_raters
 
 
 def report(
-    session: Session, study: Study, *, kinds: Iterable[ItemKind] = ItemKind, tell: Tell = nobody
+    session: Session,
+    study: Study,
+    *,
+    kinds: Iterable[ItemKind] = ItemKind,
+    on_progress: OnProgress = no_progress,
 ) -> AgreementReport:
     """Return how far the study's raters agree on each of `kinds`, and with themselves."""
     raters, item_kinds = studies.raters(session, study), tuple(kinds)
@@ -62,10 +66,10 @@ def report(
     names = [rater.name for rater in raters]
     agreements = []
     for number, kind in enumerate(item_kinds):
-        tell(number, len(item_kinds))
+        on_progress(number, len(item_kinds))
         labelled = items(session, study, kind, raters)
         agreements.append(of_kind(kind, names, labelled, top=top))
-    tell(len(item_kinds), len(item_kinds))
+    on_progress(len(item_kinds), len(item_kinds))
     return AgreementReport(
         raters=tuple(names),
         kinds=tuple(agreements),

@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 from sqlalchemy import Text, and_, cast, delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import LruCache, insert_rows, next_ids, tables, to_json
+from relevansi.db.engine import LruCache, core, insert_rows, next_ids, to_json
 from relevansi.db.tables.catalogue import CatalogueItem
 from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.study import Study
@@ -185,7 +185,7 @@ def write(
     Of several entries with one identity the last counts. An item that only runs returned counts as
     added once it is imported.
     """
-    connection = tables(session)
+    connection = core(session)
     written = written or Written()
     latest = {item.identity: item for item in entries}
     written.repeated += len(entries) - len(latest)
@@ -234,7 +234,7 @@ def write(
 
 def remove(session: Session, ids: Sequence[int]) -> None:
     """Remove items of the catalogue by their ids; one that a run returned is added again later."""
-    connection = tables(session)
+    connection = core(session)
     for start in range(0, len(ids), PORTION):
         portion = ids[start : start + PORTION]
         if connection.dialect.name == "sqlite":
@@ -244,7 +244,7 @@ def remove(session: Session, ids: Sequence[int]) -> None:
 
 def index_all(session: Session) -> None:
     """Rebuild the index of words, for items that were not stored by ``write``."""
-    connection = tables(session)
+    connection = core(session)
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql(
             "INSERT INTO catalogue_words (catalogue_words) VALUES ('rebuild')"

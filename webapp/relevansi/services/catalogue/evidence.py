@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.catalogue import Search
 from relevansi.db.tables.judging import Adjudication, Event, JudgedItem, Judgment, StoredItem
 from relevansi.db.tables.people import Rater
@@ -70,7 +70,7 @@ def of_questions(
         .order_by(JudgedItem.id)
     )
     votes_by_item = defaultdict[int, list[Any]](list)
-    for row in tables(session).execute(rows):
+    for row in core(session).execute(rows):
         votes_by_item[row.id].append(row)
     merging = verdicts.merging_of(study)
     relevances = Scale.stored(study.scale).relevances
@@ -133,7 +133,7 @@ def empty_answers(
         .order_by(JudgedItem.id)
     )
     votes_by_item = defaultdict[int, list[Any]](list)
-    for row in tables(session).execute(rows):
+    for row in core(session).execute(rows):
         votes_by_item[row.id].append(row)
     if not votes_by_item:
         return {}

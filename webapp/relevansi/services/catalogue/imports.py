@@ -20,7 +20,7 @@ from relevansi.db.tables.study import Study
 from relevansi.importers.catalogue import items
 from relevansi.importers.frame import bounded
 from relevansi.importers.results.files import Dropped
-from relevansi.records import Problem, Tell, nobody
+from relevansi.records import OnProgress, Problem, no_progress
 from relevansi.services.catalogue import catalogue
 from relevansi.services.study import studies
 
@@ -80,7 +80,7 @@ def import_files(
     *,
     is_stream: bool = False,
     token_id: int | None = None,
-    tell: Tell = nobody,
+    on_progress: OnProgress = no_progress,
 ) -> CatalogueImport:
     """Add, replace or remove the items of files in the catalogue; return what changed.
 
@@ -96,7 +96,7 @@ def import_files(
         if is_stream:
             opened = items.opened(dropped)
             kind = kind or items.kind_of_items(opened)
-            _write(spool, items.read(opened, kind, tell))
+            _write(spool, items.read(opened, kind, on_progress))
             problems = [problem for file in opened for problem in file.remarks()]
         else:
             kind, read_items, problems = bounded.call(name, items.read_all, dropped, kind)

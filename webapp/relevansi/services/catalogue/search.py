@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.catalogue import CatalogueItem
 from relevansi.db.tables.study import Study
 from relevansi.failures import Missing, Refused
@@ -152,7 +152,7 @@ def _index(session: Session, words: str, filters: Filters) -> _Index | None:
     tokens, places = folded(words).split(), filters.places()
     if not tokens and not places:
         return None
-    is_sqlite = tables(session).dialect.name == "sqlite"
+    is_sqlite = core(session).dialect.name == "sqlite"
     # The syntax of FTS5's MATCH, and of to_tsquery.
     if is_sqlite:
         quote, all_of, any_of, prefix = '"', " AND ", " OR ", "*"

@@ -23,7 +23,7 @@ from relevansi.metrics.comparisons.differences import ComparedRun
 from relevansi.metrics.comparisons.stability import stability
 from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.metrics.judging.graded import headline_of, ranking_names
-from relevansi.records import Scale, Tell, nobody
+from relevansi.records import OnProgress, Scale, no_progress
 from relevansi.services.agreement import agreement
 from relevansi.services.comparisons import reasons
 from relevansi.services.comparisons.chosen_runs import comparable, names_of, phase_of
@@ -42,7 +42,7 @@ def report(
     run_ids: Sequence[str],
     rule: Rule,
     *,
-    tell: Tell = nobody,
+    on_progress: OnProgress = no_progress,
     figures: Sequence[str] = (),
     with_agreement: bool = False,
 ) -> ComparisonReport:
@@ -53,21 +53,21 @@ def report(
     """
     chosen = comparable(session, study, run_ids)
     names, headline = names_of(chosen), tuple(figures) or headline_of(study)
-    tell(0, 4)
+    on_progress(0, 4)
     judged = RunsUnderRules(session, study, chosen, names, ranking_names(headline))
     compared = judged.under(rule)
-    tell(1, 4)
+    on_progress(1, 4)
     comparison = _compare(study, compared, rule, judged.unasked, headline)
-    tell(2, 4)
+    on_progress(2, 4)
     stable = stability(
         compared,
         without_rater=judged.without_each_rater(rule),
         other_rules=judged.under_other_rules(rule),
         headline=headline,
     )
-    tell(3, 4)
+    on_progress(3, 4)
     parts = _parts(session, study, chosen, rule)
-    tell(4, 4)
+    on_progress(4, 4)
     exposure = assignments.exposure(session, study)
     alpha = None
     if with_agreement and rule.rater is None and len(studies.raters(session, study)) > 1:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, Study
@@ -47,7 +47,7 @@ from relevansi.services.judging import verdicts
 from relevansi.services.judging.judged_items import Pool
 from relevansi.services.judging.verdicts import TAIL, AskedQuery, Scope, Verdicts, with_pool
 from relevansi.services.runs import file_formats, imports, reports, results, runs
-from relevansi.services.runs.file_formats import RESULTS, RUN, FileDecision, OpenedFile
+from relevansi.services.runs.file_formats import RESULTS, RUN, FileDecision, ReadFile
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import question_sets, studies
 
@@ -83,7 +83,7 @@ class NotOneRun(Refused):
 class GateRun(NamedTuple):
     """The run in the files of a gate, and how many grades were there, which are left out."""
 
-    file: OpenedFile
+    file: ReadFile
     read: ReadRun
     n_grades: int = 0
 
@@ -198,7 +198,7 @@ def read(study: Study, files: Sequence[tuple[str, bytes]], choices: Choices) -> 
     if len(together) > 1 or file_format not in (RUN, RESULTS):
         n = sum(each[0] in (RUN, RESULTS) for each in together)
         raise NotOneRun(*(each[1] for each in together), n=n)
-    file = file_formats.with_known_columns(study, file_formats.opened(file_format, name, data))
+    file = file_formats.with_known_columns(study, file_formats.read_file(file_format, name, data))
     problems = file_formats.why_refused(file)
     if problems:
         raise ImportRefused(*problems)
@@ -401,7 +401,7 @@ def _both_lists(
 
 def _stored_lists(session: Session, scope: Scope) -> dict[str, dict[int, RankedList]]:
     columns = select(Query.id, Query.question_id, Query.extra[TAIL]).where(scope)
-    queries = {key: (question, tail) for key, question, tail in tables(session).execute(columns)}
+    queries = {key: (question, tail) for key, question, tail in core(session).execute(columns)}
     lists: dict[str, dict[int, RankedList]] = defaultdict(dict)
     for query in verdicts.asked_queries(session, scope, pooled=True):
         question_id, tail = queries[query.key]
@@ -416,7 +416,7 @@ def _pools(session: Session, study: Study, scope: Scope) -> QuestionPools:
     columns = (JudgedItem.id, JudgedItem.question_id, JudgedItem.run_id, JudgedItem.content)
     statement = select(*columns, StoredItem.identity, title).outerjoin(StoredItem)
     statement = statement.where(JudgedItem.id.in_(verdicts.pool_of(scope)))
-    for item_id, question_id, run_id, content, identity, text in tables(session).execute(statement):
+    for item_id, question_id, run_id, content, identity, text in core(session).execute(statement):
         if identity is not None:
             names[item_id] = KINDS[study.kind].docno(identity, content), text
         if run_id is None and identity is not None:

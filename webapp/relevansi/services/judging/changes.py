@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, and_, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.evaluations import CardDecision, GoldVersion
 from relevansi.db.tables.judging import Event, JudgedItem
 from relevansi.db.tables.people import Rater
@@ -56,7 +56,7 @@ def state(session: Session, study: Study) -> str:
 
 def since(session: Session, rater: Rater, before: Changes | None) -> Changes:
     """Return the changes since `before`, of the same rater; one statement, at first two."""
-    connection = tables(session)
+    connection = core(session)
     if before is None or before.event is None:
         # By the rater's index: the statement below goes through all newer events by number.
         last = connection.scalar(select(func.max(Event.id)).where(Event.rater_id == rater.id))

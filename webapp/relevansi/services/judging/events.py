@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased
 
 from relevansi import failures
-from relevansi.db.engine import added, tables, token_id, upsert
+from relevansi.db.engine import added, core, token_id, upsert
 from relevansi.db.tables.base import Base
 from relevansi.db.tables.judging import (
     Event,
@@ -206,7 +206,7 @@ def record(
     The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
     something else already.
     """
-    connection = tables(session)
+    connection = core(session)
     history = _history(connection, rater, target)
     event = _new_event(history, new, click)
     if event is None:
@@ -228,7 +228,7 @@ def record_all(
     session: Session, rater: Rater, changes: Iterable[TargetChange], *, cause: str = "click"
 ) -> None:
     """Store events as ``record`` would one after the other, in a few statements."""
-    connection = tables(session)
+    connection = core(session)
     histories: defaultdict[Target, list[_Placed]] = defaultdict(list)
     used_ids = set()
     stored: CursorResult[Any] = connection.execute(
@@ -264,7 +264,7 @@ def count(session: Session) -> int:
 
 def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
     """Delete events of a rater as if they had never been; what is left of each target counts."""
-    connection = tables(session)
+    connection = core(session)
     targets = list(dict.fromkeys(Target.of(event).conflict_key for event in forgotten))
     # A reason or evidence is in the row of its verdict, which goes first and is written anew.
     targets.sort(key=lambda target: target.field in BESIDE_VERDICT)
@@ -536,7 +536,7 @@ def _merged_notes(
 
     Raises ``NotesTooLong``.
     """
-    history = _history(tables(session), rater, target)
+    history = _history(core(session), rater, target)
     for event in history:
         if event.event_id == click.event_id:  # sent twice: the text that it became the first time
             stored = event.new or ""
@@ -663,7 +663,7 @@ def release_outcome(
 
 def current(session: Session, rater: Rater, target: Target) -> Row[Any] | None:
     """Return the rater's event in force on a target."""
-    return current_event(_history(tables(session), rater, target))
+    return current_event(_history(core(session), rater, target))
 
 
 def stored_undo(session: Session, rater: Rater, click: Click) -> Event | None:
@@ -751,7 +751,7 @@ def _result_at_rank(
 ) -> Row[Any]:
     lock(session, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
-    result: Row[Any] | None = tables(session).execute(_results_at_rank(), card).first()
+    result: Row[Any] | None = core(session).execute(_results_at_rank(), card).first()
     if result is None:
         raise UnknownQuery(run_id, query_id, rank)
     return result

@@ -11,7 +11,7 @@ from msgspec import Struct
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import insert_rows, next_ids, tables, to_json
+from relevansi.db.engine import core, insert_rows, next_ids, to_json
 from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.runs import Result
 from relevansi.kinds import from_row, of, to_row
@@ -73,7 +73,7 @@ class Pool:
             .where(JudgedItem.question_id.in_(question_ids))
             .order_by(JudgedItem.content)
         )
-        for row in tables(session).execute(statement).all():
+        for row in core(session).execute(statement).all():
             card = from_row(row.card) if row.card else None
             item = PooledItem(row.question_id, row.run_id, row.identity, row.content, card, row.id)
             self._versions[item.key[:3]].append(item)
@@ -118,14 +118,14 @@ class Pool:
         last.card = last.card.renewed(card)
         return last
 
-    def place_again(self, item_id: int, card: Item) -> PooledItem:
+    def place_renewed(self, item_id: int, card: Item) -> PooledItem:
         """Return the judged item of a result whose card has more fields now."""
         item, _ = self._stored[item_id]
         return item if item.joins(card) else self.place(item.question_id, item.run_id, card)
 
     def store(self) -> None:
         """Store the new items, which get their ids, and the cards that became fuller."""
-        connection = tables(self._session)
+        connection = core(self._session)
         if self._new:
             new = self._new.values()
             names = sorted({item.identity for item in new if item.identity})

@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from relevansi.db.engine import Database, tables, upsert
+from relevansi.db.engine import Database, core, upsert
 from relevansi.db.tables.judging import (
     JudgedItem,
     Judgment,
@@ -106,7 +106,7 @@ def refresh_touched(
     # One statement to read and one to write, since every click waits for it.
     by_item = item_id is not None
     values = {"rater_id": rater_id, "key": item_id if by_item else query_key}
-    connection = tables(session)
+    connection = core(session)
     rows = connection.execute(_touched(by_item=by_item, pooled=False), values).all()
     if not rows or _ranking(rows[0]):  # an item that no run lists may be in the pool
         rows = connection.execute(_touched(by_item=by_item, pooled=True), values).all()
@@ -126,7 +126,7 @@ def _ranking(study: Row[Any] | Study) -> tuple[str, ...]:
 def _read(
     session: Session, scope: Scope, rater_id: int, ranking: Sequence[str]
 ) -> Iterable[Row[Any]]:
-    return tables(session).execute(_judged(scope, literal(rater_id), pooled=bool(ranking)))
+    return core(session).execute(_judged(scope, literal(rater_id), pooled=bool(ranking)))
 
 
 @cache
@@ -302,7 +302,7 @@ def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, RunPr
     """Return a rater's progress in a run, by category in question order; one statement."""
     values = {"rater_id": rater_id, "run_id": run_id}
     progress = {}
-    for category, spans, *numbers in tables(session).execute(_by_category(), values):
+    for category, spans, *numbers in core(session).execute(_by_category(), values):
         open_judgments, open_queries, *counts = (number or 0 for number in numbers)
         sums = sums_of(_FIGURES_READER.decode(f"[{spans}]"))
         totals = Totals(**dict(zip(COUNTS, counts, strict=True)), sums=sums)

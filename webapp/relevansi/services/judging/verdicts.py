@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.judging import (
     Adjudication,
     Event,
@@ -162,7 +162,7 @@ def holes(session: Session, scope: Scope) -> dict[int, tuple[int, ...]]:
     unread = select(Result.query_key, Result.rank).join(Query)
     unread = unread.where(scope, Result.judged_item_id.is_(None))
     ranks: dict[int, tuple[int, ...]] = {}
-    for key, rank in tables(session).execute(unread.order_by(Result.query_key, Result.rank)):
+    for key, rank in core(session).execute(unread.order_by(Result.query_key, Result.rank)):
         ranks[key] = (*ranks.get(key, ()), rank)
     return ranks
 
@@ -171,13 +171,13 @@ def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> li
     """Return the queries in `scope`, if `pooled` with the tail and the others of their pool."""
     items_of: dict[int, list[int]] = defaultdict(list)
     results = select(Result.query_key, Result.judged_item_id).join(Query).where(scope)
-    for key, item in tables(session).execute(results.order_by(Result.query_key, Result.rank)).all():
+    for key, item in core(session).execute(results.order_by(Result.query_key, Result.rank)).all():
         items_of[key].append(item or HOLE)
     columns = (Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
     in_order = select(*columns, Query.asks_quality, Study.pool_depth).order_by(Query.id)
     in_scope = in_order.where(scope).join(Run, Run.id == Query.run_id).join(Study)
     queries = []
-    for row in tables(session).execute(in_scope):
+    for row in core(session).execute(in_scope):
         key, run_id, query_id, state, emptiness, asks_quality, depth = row
         answer = key, run_id, query_id, QueryState(state), tuple(items_of[key])
         queries.append(AskedQuery(*answer, emptiness, asks_quality, pooled=depth))
@@ -191,10 +191,10 @@ def _pooled(session: Session, scope: Scope, queries: Iterable[AskedQuery]) -> It
         .join_from(JudgedItem, StoredItem)
         .where(JudgedItem.question_id.in_(select(Query.question_id).where(scope)))
     )
-    for item in tables(session).execute(everything):
+    for item in core(session).execute(everything):
         pools[item.question_id].append(item)
     lists = select(Query.id, Query.question_id, Query.extra[TAIL]).where(scope)
-    listed = {key: (of, tail) for key, of, tail in tables(session).execute(lists)}
+    listed = {key: (of, tail) for key, of, tail in core(session).execute(lists)}
     for query in queries:
         question_id, tail = listed[query.key]
         pool = (item for item in pools[question_id] if item.run_id in {None, query.run_id})
@@ -339,7 +339,7 @@ def by_rater(
     items = pool_of(scope) if pooled else judged_items(scope)
     judgments = judgments.where(Judgment.rater_id.in_(rater_ids), Judgment.verdict.is_not(None))
     in_scope = judgments.where(Judgment.judged_item_id.in_(items))
-    for rater_id, item, verdict in tables(session).execute(in_scope).all():
+    for rater_id, item, verdict in core(session).execute(in_scope).all():
         if verdict is not None:
             verdicts[rater_id][item] = verdict
     ratings = (
@@ -347,13 +347,13 @@ def by_rater(
         .join(Query, Query.id == QueryRating.query_key)
         .where(scope, QueryRating.rater_id.in_(rater_ids))
     )
-    for rater_id, key, quality, text in tables(session).execute(ratings).all():
+    for rater_id, key, quality, text in core(session).execute(ratings).all():
         if quality is not None:
             qualities[rater_id][key] = quality
         if text:
             notes[rater_id][key] = text
     of_study = select(Study.scale).join(Rater).where(Rater.id.in_(rater_ids)).limit(1)
-    scale = Scale.stored(tables(session).scalar(of_study))
+    scale = Scale.stored(core(session).scalar(of_study))
     return {key: Verdicts(verdicts[key], qualities[key], notes[key], scale) for key in rater_ids}
 
 
@@ -424,4 +424,4 @@ def _given_on(
         .outerjoin(Event, made_by(row))
         .where(row.rater_id.in_(rater_ids), VALUE_OF[row].is_not(None), key.in_(keys))
     )
-    return GivenOn(*tables(session).execute(statement).one())
+    return GivenOn(*core(session).execute(statement).one())

@@ -37,7 +37,7 @@ from sqlalchemy.orm import Session, aliased
 from werkzeug.security import check_password_hash, generate_password_hash
 
 from relevansi import labels
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.people import Attempt, Invitation, Rater, SignedOut
 from relevansi.db.tables.phase_3 import ParticipantLink
 from relevansi.db.tables.study import Study
@@ -156,7 +156,7 @@ def current_user(
     """
     claim = cookie or SessionCookie(rater_id=0)  # no rater has this id
     values = {**asdict(claim), "stays_open": stays_open}
-    row = tables(session).execute(_user_query(), values).one()
+    row = core(session).execute(_user_query(), values).one()
     labels.use_words_of(row.kind, Scale.stored(row.scale), row.merging)
     is_open = row.owner_id is not None
     study = row.id, row.created_at, is_open

@@ -13,7 +13,7 @@ from sqlalchemy import Select, bindparam, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from relevansi import labels
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.people import Rater, Token
 from relevansi.db.tables.study import Study
 from relevansi.failures import Conflict, Missing
@@ -142,7 +142,7 @@ def recognise(session: Session, text: str, now: datetime) -> KnownToken | None:
     The study is the one that is open; pages and numbers speak in its words from then on.
     """
     values = {"token_hash": hashed(text), "now": now}
-    row = tables(session).execute(_token_query(), values).first()
+    row = core(session).execute(_token_query(), values).first()
     if row is None:
         return None
     *token, kind, scale, merging = row

@@ -13,7 +13,7 @@ from msgspec import Struct
 from sqlalchemy import String, cast, func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.judging import Adjudication, Judgment
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
@@ -101,7 +101,7 @@ class _Pooled(Struct, frozen=True, eq=False):
 def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) -> _Pooled:
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
-    connection = tables(session)
+    connection = core(session)
     rows = connection.execute(
         select(
             Query.id,
@@ -227,7 +227,7 @@ def _verdict_codes(session: Session, study: Study, pooled: _Pooled) -> dict[int,
 
     # One row for each rater and verdict: a row for each judgment takes many times as long to read.
     item_ids = func.aggregate_strings(cast(Judgment.judged_item_id, String), " ")
-    rows = tables(session).execute(
+    rows = core(session).execute(
         select(Judgment.rater_id, Judgment.verdict, item_ids)
         .where(Judgment.verdict.is_not(None))
         .group_by(Judgment.rater_id, Judgment.verdict)

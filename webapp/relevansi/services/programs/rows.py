@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, Select, exists, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.judging import JudgedItem, Judgment, QueryRating, StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result
@@ -267,7 +267,7 @@ def item_rows(session: Session, study: Study, filters: OfItems) -> Page[ItemRow]
             fields=_fields(row.card),
             verdicts=n_verdicts.get(row.id, 0),
         )
-        for row in tables(session).execute(rows)
+        for row in core(session).execute(rows)
     ]
     return Page(page_rows, next_cursor)
 
@@ -459,7 +459,7 @@ def _results(
         .where(scope, Result.rank <= down_to)
         .order_by(Query.query_id, Result.rank)
     )
-    results = [dict(row) for row in tables(session).execute(rows).mappings()]
+    results = [dict(row) for row in core(session).execute(rows).mappings()]
     return [
         ResultRow(
             title=listed_item(row.pop("card"), row.pop("shared")).title,

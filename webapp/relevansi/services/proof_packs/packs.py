@@ -49,9 +49,9 @@ from relevansi.metrics.proof_packs import proof_files
 from relevansi.records import (
     BINARY,
     ExportedFile,
+    OnProgress,
     Scale,
-    Tell,
-    nobody,
+    no_progress,
 )
 from relevansi.services.catalogue import evidence
 from relevansi.services.comparisons import chosen_runs, comparisons
@@ -136,11 +136,11 @@ def pack(
     run_id: str | None,
     rule: Rule,
     *,
-    tell: Tell = nobody,
+    on_progress: OnProgress = no_progress,
 ) -> ExportedFile:
     """Return the proof pack of a run, or of the whole study, its merged files under `rule`.
 
-    `tell` is called after each step. Raises ``UnknownRun``, ``NoRuns`` and
+    `on_progress` is called after each step. Raises ``UnknownRun``, ``NoRuns`` and
     ``MachineNotPacked``.
     """
     packed = _runs(session, study, run_id, rule)
@@ -152,7 +152,7 @@ def pack(
             machine_ids |= {machine.id for machine in _helping_machines(session, study, set_runs)}
         rows = _rows_of(session, study, packed, sorted(machine_ids), of_study=of_study)
         files = {proof_files.of_table(name): files_of.lines(rows[name]) for name in rows}
-        files |= dict(members(session, study, packed, rule, tell=tell))
+        files |= dict(members(session, study, packed, rule, on_progress=on_progress))
         about = {
             **facts(session, study, packed, rule),
             "scope": "study" if of_study else "run",
@@ -268,12 +268,12 @@ def members(
     packed: Sequence[Run],
     rule: Rule,
     *,
-    tell: Tell = nobody,
+    on_progress: OnProgress = no_progress,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of the members that follow from the rows of a pack."""
     steps = len(packed) * (len(EXPORTS) + 1) + 2
     steps_done = count(1)
-    tell(0, steps)
+    on_progress(0, steps)
     cells = _verdict_cells(session, study, packed)
     yield proof_files.VERDICTS, csv_bytes([proof_files.VERDICT_COLUMNS, *cells])
     guidelines = studies.guidelines(study)
@@ -286,10 +286,10 @@ def members(
         for name, file_format in EXPORTS.items():
             file = exports.export(session, study, run.id, rule, file_format)
             yield proof_files.of_run(run.id, name), file.data
-            tell(next(steps_done), steps)
+            on_progress(next(steps_done), steps)
         by_rule = figures(session, study, run.id)
         yield proof_files.of_run(run.id, proof_files.FIGURES_FILE), files_of.json_file(by_rule)
-        tell(next(steps_done), steps)
+        on_progress(next(steps_done), steps)
     for key, compared in sets.items():
         if len(compared) >= chosen_runs.MIN_RUNS:
             run_ids = [run.id for run in compared]
@@ -297,10 +297,10 @@ def members(
             # A pack holds people's verdicts, not decisions on gold questions or who is asked what.
             document = comparison_json(replace(report, parts=(), state=None))
             yield f"comparisons/{key}.json", files_of.json_file(document)
-    tell(next(steps_done), steps)
+    on_progress(next(steps_done), steps)
     for name, document in _planning(session, study, packed, rule).items():
         yield name, files_of.json_file(document)
-    tell(next(steps_done), steps)
+    on_progress(next(steps_done), steps)
 
 
 def _questions(session: Session, question_set: int) -> list[dict[str, Any]]:

@@ -38,7 +38,7 @@ from relevansi.importers.proof_packs.pack import ProofPack, UnreadableMember
 from relevansi.importers.runs.json_documents import storable_text
 from relevansi.kinds import KINDS
 from relevansi.metrics.proof_packs import proof_files
-from relevansi.records import EmptyOutcome, Scale, Tell, nobody
+from relevansi.records import EmptyOutcome, OnProgress, Scale, no_progress
 from relevansi.services.backups import backups
 from relevansi.services.judging.events import REPEAT_FIELDS
 from relevansi.services.proof_packs import packs
@@ -144,7 +144,7 @@ class Verification(Struct):
     texts: dict[str, list[str]] = field(default_factory=dict)
 
 
-def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
+def verify(pack: ProofPack, on_progress: OnProgress = no_progress) -> Verification:
     """Return the differences between the members of `pack` and what its rows give."""
     manifest = pack.manifest
     verification = Verification(
@@ -161,7 +161,7 @@ def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
     )
     # A pack is written in English, so it is compared in English.
     with speaking(SOURCE_LANGUAGE):
-        _Comparison(pack, verification).run(tell)
+        _Comparison(pack, verification).run(on_progress)
     verification.equal = not verification.differences
     return verification
 
@@ -174,14 +174,14 @@ class _Comparison:
         self.verification = verification
         self.listed = {file.name: file.sha256 for file in pack.manifest.files}
 
-    def run(self, tell: Tell) -> None:
+    def run(self, on_progress: OnProgress) -> None:
         self._check_hashes()
         rows = self._read_rows()
         if rows is None:
             return
         try:
             with _database_of(rows) as (session, study):
-                self._compare_members(session, study, tell)
+                self._compare_members(session, study, on_progress)
         except UnfitRows as wrong:
             table, why = wrong.args
             self._add(DifferenceKind.UNREADABLE, proof_files.of_table(table), packed=why)
@@ -227,7 +227,7 @@ class _Comparison:
             return packed
         return [proof_files.from_pack(row) if isinstance(row, dict) else row for row in packed]
 
-    def _compare_members(self, session: Session, study: Study, tell: Tell) -> None:
+    def _compare_members(self, session: Session, study: Study, on_progress: OnProgress) -> None:
         """Compare the manifest and every member with what the rows in `session` give."""
         packs.restore_samples(session)
         packed = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
@@ -239,7 +239,7 @@ class _Comparison:
         in_manifest = {key: document[key] for key in facts if key in document}
         self._add_all(DifferenceKind.CELL, proof_files.MANIFEST, documents(in_manifest, facts))
         compared = {proof_files.README, *map(proof_files.of_table, packs.NAMES)}
-        for name, computed in packs.members(session, study, packed, rule, tell=tell):
+        for name, computed in packs.members(session, study, packed, rule, on_progress=on_progress):
             compared.add(name)
             self._compare(name, computed)
         for name in self.listed:

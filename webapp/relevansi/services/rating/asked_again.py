@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
@@ -125,7 +125,7 @@ def _askable(session: Session, study: Study) -> _Open:
 def _openly(session: Session, study: Study, *where: ColumnElement[bool]) -> _Open:
     counts_by_unit: dict[tuple[int, Unit], list[int]] = defaultdict(lambda: [0, 0, 0])
     for kind, statement in enumerate(_statements(study)):
-        rows = tables(session).execute(statement.where(*where))
+        rows = core(session).execute(statement.where(*where))
         for rater_id, question_id, run_id, n, lists in rows:
             counts = counts_by_unit[rater_id, Unit(question_id, run_id)]
             counts[kind] = n

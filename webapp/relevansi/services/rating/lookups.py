@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.catalogue import CatalogueItem, Search
 from relevansi.db.tables.judging import Event, JudgedItem, Judgment, Repeat, StoredItem
 from relevansi.db.tables.people import Rater
@@ -287,7 +287,7 @@ def evidence(session: Session, rater: Rater, place: Place) -> list[Evidence]:
     if place.is_repeat:
         in_task = Event.task_id == place.task_id, Event.field == EVIDENCE
         statement = statement.where(exists().where(Event.judged_item_id == JudgedItem.id, *in_task))
-    rows = tables(session).execute(statement)
+    rows = core(session).execute(statement)
     return [Evidence(key, from_row(card), listing) for key, card, listing in rows]
 
 

@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.judging import (
     Event,
     JudgedItem,
@@ -112,7 +112,7 @@ def earlier_verdicts(
     """Map each of `items` to the rater's latest verdict on another version of it, if any."""
     questions, item_ids = {item.question_id for item in items}, {item.item_id for item in items}
     values = {"rater_id": rater.id, "questions": [*questions], "items": [*item_ids]}
-    rows = tables(session).execute(_other_versions(), values)
+    rows = core(session).execute(_other_versions(), values)
     judgments = [(row, row.verdict, row.changed_at) for row in rows if row.verdict]
     return earlier_verdicts_by_item(items, judgments)
 
@@ -286,7 +286,7 @@ def rating_page(
     )
     query = {"run_id": run_id, "query_id": query_id, "study_id": rater.study_id}
     values = {**query, "rater_id": rater.id, "category": query_filter.category}
-    row = tables(session).execute(statement, values).first()
+    row = core(session).execute(statement, values).first()
     if row is None:
         raise UnknownQuery(run_id, query_id)
     summary = stored_summaries.summary(row)
@@ -342,7 +342,7 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
         .limit(1)
     )
     values = {"rater_id": rater.id, "run_id": run_id, "after": (last or 0) - 1}
-    return tables(session).scalar(_first_open(), values)
+    return core(session).scalar(_first_open(), values)
 
 
 SHARED_COLUMNS = (
@@ -596,7 +596,7 @@ def blind_page(
     summaries = _summaries_of(session, rater, task) if sees_figures or suggests else {}
     rated: Sequence[Row[Any]] = ()
     if is_judged or not task.asks_quality:
-        rows = tables(session).execute(_rated(again=task.kind == REPEAT), {"task_id": task.id})
+        rows = core(session).execute(_rated(again=task.kind == REPEAT), {"task_id": task.id})
         rated = sorted(rows, key=lambda row: tasks.key(task, -row.id))
     answers = _answers(session, task, rated, summaries, items) if is_judged else ()
     n_answers = len(answers)
@@ -763,7 +763,7 @@ def _of_answers(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
 
 def _summaries_of(session: Session, rater: Rater, task: Row[Any]) -> dict[int, Summary]:
     if task.kind != REPEAT:
-        rows = tables(session).execute(_summaries(), {"task_id": task.id}).all()
+        rows = core(session).execute(_summaries(), {"task_id": task.id}).all()
         return {row.query_key: stored_summaries.summary(row) for row in rows}
     # A repeat's come from its own verdicts alone: the stored summaries would reveal that it is one.
     rated = select(RepeatRating.query_key, RepeatRating.quality)

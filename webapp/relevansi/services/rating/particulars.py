@@ -24,7 +24,7 @@ from sqlalchemy import ColumnElement, Row, func, null, select
 from sqlalchemy.orm import Session
 
 from relevansi import kinds
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.evaluations import GoldVersion
 from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.people import Rater
@@ -137,7 +137,7 @@ Answer = tuple[Row[Any], list[Row[Any]], AskedPlace | None]
 def _answers(
     session: Session, question_set_id: int, where: ColumnElement[bool], *, with_items: bool
 ) -> Iterator[Answer]:
-    connection = tables(session)
+    connection = core(session)
     numbers = dict(
         connection.execute(select(Query.id, Query.query_id).where(where).order_by(Query.id)).all()
     )

@@ -35,7 +35,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from relevansi.db.engine import LruCache, tables
+from relevansi.db.engine import LruCache, core
 from relevansi.db.tables.judging import JudgedItem, Judgment, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
@@ -105,7 +105,7 @@ def _count_verdicts(
         portion = questions[start : start + QUESTIONS_PER_STATEMENT]
         which = {"question": portion[0]} if len(questions) == 1 else {"questions": portion}
         values = {**which, "study_id": study_id, "rater_id": rater_id}
-        rows = tables(session).execute(statement, values)
+        rows = core(session).execute(statement, values)
         counts |= {Unit(question_id, run_id): count for question_id, run_id, count in rows}
     return counts
 
@@ -166,7 +166,7 @@ def units_with_evidence(session: Session, study_id: int, revision: str) -> froze
     if units is None:
         rows = select(JudgedItem.question_id, JudgedItem.run_id).distinct().join(Judgment)
         rows = rows.join(Rater).where(Rater.study_id == study_id, Judgment.is_evidence)
-        units = frozenset(Unit(*row) for row in tables(session).execute(rows))
+        units = frozenset(Unit(*row) for row in core(session).execute(rows))
         _units_with_evidence.store(session, key, units)
     return units
 

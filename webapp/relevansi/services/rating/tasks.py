@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import added, tables
+from relevansi.db.engine import added, core
 from relevansi.db.tables.judging import (
     Event,
     JudgedItem,
@@ -65,7 +65,7 @@ class UnknownTask(Missing):
 def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
     """Return a task with its question and its study's settings; raises ``UnknownTask``."""
     values = {"task_id": task_id, "rater_id": rater.id}
-    task: Row[Any] | None = tables(session).execute(_own_task(), values).first()
+    task: Row[Any] | None = core(session).execute(_own_task(), values).first()
     if task is None:
         raise UnknownTask(task_id)
     return task
@@ -90,7 +90,7 @@ def _own_task() -> Select[*tuple[Any, ...]]:
 
 def items_of(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
     """Return the judged items of a task with their verdicts, in the order its rater sees them."""
-    rows = tables(session).execute(_items_of_task(), {"task_id": task.id})
+    rows = core(session).execute(_items_of_task(), {"task_id": task.id})
     return sorted(rows, key=lambda item: key(task, item.id))
 
 
@@ -315,7 +315,7 @@ def _card_named(
     """Return the number and the row of the card named `card`, and the rows of all; locks."""
     events.lock(session, rater)
     values = {"task_id": task_id, "rater_id": rater.id}
-    rows = tables(session).execute(_cards_to_judge(), values)
+    rows = core(session).execute(_cards_to_judge(), values)
     cards = {key(row, row.id): row for row in rows}
     if card not in cards:
         raise UnknownTask(task_id, card)
@@ -382,7 +382,7 @@ def rate(
 def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now: datetime) -> None:
     """Record that the rater opened an answer as its chatbot wrote it, for the first time."""
     query = _answer(session, find(session, rater, task_id), answer)
-    connection = tables(session)
+    connection = core(session)
     row = {"rater_id": rater.id, "query_key": query.id, "at": now}
     opened = added(WordingOpened, connection.dialect.name, ("rater_id", "query_key"))
     if connection.execute(opened, row).rowcount:

@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import LruCache, tables
+from relevansi.db.engine import LruCache, core
 from relevansi.db.tables.judging import (
     Event,
     JudgedItem,
@@ -119,7 +119,7 @@ def of_rater(session: Session, rater: Rater) -> Workload:
     # A cached one may be older than the database: changes and fingerprint say what still holds.
     before, fingerprint_before, workload = _cache.get(session, rater.id) or (None, None, None)
     now = changes.since(session, rater, before)
-    row = tables(session).execute(_task_fingerprint(), {"rater_id": rater.id}).one()
+    row = core(session).execute(_task_fingerprint(), {"rater_id": rater.id}).one()
     is_asked_again = row.asked_again_at is not None and studies.is_blind(session, rater.study)
     full_units = _full_units(session, row.overlap)
     fingerprint = (*row, full_units)
@@ -143,7 +143,7 @@ def _workload(
 ) -> Workload:
     columns = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
     of_rater = columns.where(Task.rater_id == rater.id, is_put_to_raters(Task.question_id))
-    rows = tables(session).execute(of_rater.order_by(Task.claimed_at, Task.id))
+    rows = core(session).execute(of_rater.order_by(Task.claimed_at, Task.id))
     tasks = tuple(
         GivenTask(task_id, Unit(question_id, run_id), kind, postponed_at)
         for task_id, question_id, run_id, kind, postponed_at in rows
@@ -192,7 +192,7 @@ def _units(
     # The stored summaries are read; items are counted only in units that were begun.
     values = {"rater_id": rater.id, "study_id": rater.study_id, "question": question}
     statement = _summed(of_one=question is not None)
-    rows = tables(session).execute(statement, values).all()
+    rows = core(session).execute(statement, values).all()
     with_evidence = pool.units_with_evidence(session, rater.study_id, revision)
     begun = [
         Unit(question_id, run_id)

@@ -28,7 +28,7 @@ from relevansi.importers.runs.problems import ImportRefused
 from relevansi.importers.runs.ratings import OfflineRatings
 from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
-from relevansi.records import Problem, Scale, Tell, nobody
+from relevansi.records import OnProgress, Problem, Scale, no_progress
 from relevansi.services.exports import rated_imports, ratings
 from relevansi.services.runs import imports, results, runs, stored_results, stored_runs
 from relevansi.services.runs.imports import ImportReport
@@ -76,7 +76,7 @@ class FileFormat(Struct, frozen=True):
     name: str
     kind: type
     sniff: Callable[[str, bytes], bool]
-    read: Callable[[str, bytes, Tell], Any]
+    read: Callable[[str, bytes, OnProgress], Any]
     size: Callable[[bytes], int]
     parted: Callable[[Any], tuple[Any, bytes]] = lambda read: (read, b"")
     joined: Callable[[Any, bytes], Any] = lambda report, _data: report
@@ -93,14 +93,14 @@ RATED_CSV = FileFormat(
     name="rated_csv",
     kind=RatedFile,
     sniff=lambda _name, data: csv_ratings.recognises(data),
-    read=lambda name, data, _tell: bounded.call(name, csv_ratings.read, name, data),
+    read=lambda name, data, _on_progress: bounded.call(name, csv_ratings.read, name, data),
     size=lambda data: data.count(b"\n"),
 )
 RATINGS = FileFormat(
     name="ratings",
     kind=OfflineRatings,
     sniff=lambda _name, data: rating_changes.recognises(data),
-    read=lambda name, data, _tell: bounded.call(name, rating_changes.read, name, data),
+    read=lambda name, data, _on_progress: bounded.call(name, rating_changes.read, name, data),
     size=lambda data: data.count(b'"query_id"') // CHANGES_A_QUESTION,
 )
 RUN = FileFormat(
@@ -125,7 +125,7 @@ FORMATS = (RATED_CSV, RATINGS, RUN, RESULTS)
 """Every format in the order of recognising; files are stored in the opposite order, runs first."""
 
 
-class OpenedFile(Struct, frozen=True):
+class ReadFile(Struct, frozen=True):
     """A file as it was read, or why it cannot be."""
 
     format: FileFormat
@@ -137,23 +137,25 @@ def recognised(name: str, data: bytes) -> FileFormat:
     return next(each for each in FORMATS if each.sniff(name, data))
 
 
-def opened(form: FileFormat, name: str, data: bytes, tell: Tell = nobody) -> OpenedFile:
-    """Read a file that is recognised; `tell` is called with how many questions are read."""
+def read_file(
+    form: FileFormat, name: str, data: bytes, on_progress: OnProgress = no_progress
+) -> ReadFile:
+    """Read a file that is recognised; `on_progress` is called with how many questions are read."""
     try:
-        return OpenedFile(form, form.read(name, data, tell))
+        return ReadFile(form, form.read(name, data, on_progress))
     except ImportRefused as refused:
         # Without the frames that it came through, which hold the whole file.
-        return OpenedFile(form, refused.with_traceback(None))
+        return ReadFile(form, refused.with_traceback(None))
 
 
-def opened_results(
-    name: str, dropped: Iterable[Dropped], choices: Choices, tell: Tell = nobody
-) -> OpenedFile:
+def read_results(
+    name: str, dropped: Iterable[Dropped], choices: Choices, on_progress: OnProgress = no_progress
+) -> ReadFile:
     """Read files of results together, which may be too large to be held as bytes."""
     try:
-        return OpenedFile(RESULTS, results.read_files(name, dropped, choices, tell))
+        return ReadFile(RESULTS, results.read_files(name, dropped, choices, on_progress))
     except ImportRefused as refused:
-        return OpenedFile(RESULTS, refused.with_traceback(None))
+        return ReadFile(RESULTS, refused.with_traceback(None))
 
 
 def together(
@@ -169,7 +171,7 @@ def together(
     return imports_of
 
 
-def why_refused(file: OpenedFile) -> Sequence[Problem]:
+def why_refused(file: ReadFile) -> Sequence[Problem]:
     """Return the problems of a file of which nothing can be stored; none of one that can be."""
     read = file.read
     is_refused = isinstance(read, ImportRefused) or (
@@ -178,25 +180,29 @@ def why_refused(file: OpenedFile) -> Sequence[Problem]:
     return read.problems if is_refused else ()
 
 
-def with_known_columns(study: Study, file: OpenedFile, tell: Tell = nobody) -> OpenedFile:
+def with_known_columns(
+    study: Study, file: ReadFile, on_progress: OnProgress = no_progress
+) -> ReadFile:
     """Return a file read by the columns that were chosen for files of its shape before."""
     if file.format is not RESULTS or isinstance(file.read, ImportRefused):
         return file
     choices = results.remembered(study, file.read)
     if choices is None:
         return file
-    return opened_results(file.read.name, file.read.files, choices, tell)
+    return read_results(file.read.name, file.read.files, choices, on_progress)
 
 
-def with_differing_texts(session: Session, study: Study, file: OpenedFile) -> OpenedFile:
+def with_differing_texts(session: Session, study: Study, file: ReadFile) -> ReadFile:
     """Return a file that counts the documents whose text the study has otherwise."""
     if file.format is not RESULTS or isinstance(file.read, ImportRefused):
         return file
     differing = stored_results.documents_that_differ(session, study, file.read.group.runs)
-    return OpenedFile(RESULTS, replace(file.read, n_differing=differing))
+    return ReadFile(RESULTS, replace(file.read, n_differing=differing))
 
 
-def look(session: Session, study: Study, file: OpenedFile, rater: str | None, now: datetime) -> Any:
+def examine(
+    session: Session, study: Study, file: ReadFile, rater: str | None, now: datetime
+) -> Any:
     """Return the report of a file beside the study, or why it is refused; nothing is stored."""
     if isinstance(file.read, ImportRefused):
         return file.read
@@ -243,11 +249,11 @@ def lock(session: Session, study: Study) -> None:
 def store(
     session: Session,
     study: Study,
-    file: OpenedFile,
+    file: ReadFile,
     decision: FileDecision,
     newcomers: set[str],
     now: datetime,
-    tell: Tell = nobody,
+    on_progress: OnProgress = no_progress,
 ) -> StoredFile:
     """Store a file as far as it can be; `newcomers` are raters made by files of one import."""
     lock(session, study)
@@ -272,7 +278,7 @@ def store(
             confirmed=is_sure,
             meta=decision.meta,
             same_documents=decision.same_documents,
-            tell=tell,
+            on_progress=on_progress,
         )
         return StoredFile(outcome, tuple(run.id for run in outcome.runs))
     depends = {query.query_id: str(query.query_id) in decision.depends for query in read.undecided}

@@ -18,7 +18,7 @@ from relevansi.importers.runs import json_runs
 from relevansi.kinds import from_row
 from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
-from relevansi.records import Counts, Problem, ReadQuery, ReadRun, Tell, nobody
+from relevansi.records import Counts, OnProgress, Problem, ReadQuery, ReadRun, no_progress
 from relevansi.services.runs.stored_runs import (
     OtherKind,
     counts_of,
@@ -65,12 +65,12 @@ class ImportReport(Struct, frozen=True):
         return not (self.already_imported or self.refused)
 
 
-def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
+def read(name: str, data: bytes, on_progress: OnProgress = no_progress) -> ImportReport:
     """Return the report of a file by itself; raises an ``ImportRefused``.
 
-    `tell` is called with how many questions are read.
+    `on_progress` is called with how many questions are read.
     """
-    run = bounded.call(name, json_runs.read, name, data, tell=tell)
+    run = bounded.call(name, json_runs.read, name, data, on_progress=on_progress)
     return ImportReport(
         name=name,
         read=run,

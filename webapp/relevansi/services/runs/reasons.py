@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.judging import Adjudication, JudgedItem, Judgment
 from relevansi.db.tables.study import Study
 from relevansi.records import Relevance, Scale
@@ -43,7 +43,7 @@ def rejections(
         .where(Judgment.verdict.in_(rejected))
         .order_by(Judgment.rater_id, Judgment.judged_item_id)
     )
-    return [Rejection(*row) for row in tables(session).execute(rows)]
+    return [Rejection(*row) for row in core(session).execute(rows)]
 
 
 def under(

@@ -27,7 +27,7 @@ from relevansi.importers.results.recognition import COLLECTION
 from relevansi.importers.runs.problems import warning
 from relevansi.kinds.document import Document
 from relevansi.printable import name_line
-from relevansi.records import Problem, ReadRun, Scale, Tell, nobody
+from relevansi.records import OnProgress, Problem, ReadRun, Scale, no_progress
 from relevansi.services.people import raters
 from relevansi.services.runs.stored_runs import OtherKind, is_other_kind
 from relevansi.services.study import question_sets, studies
@@ -128,16 +128,19 @@ def collections_in(report: ResultsReport, data: bytes) -> list[tuple[str, bytes]
     return [(file.name, file.opened().read()) for file in files if file.name in report.collections]
 
 
-def read(name: str, data: bytes, tell: Tell = nobody) -> ResultsReport:
+def read(name: str, data: bytes, on_progress: OnProgress = no_progress) -> ResultsReport:
     """Return the report of packed files by themselves; raises an ``ImportRefused``."""
-    return read_files(name, *unpacked(data), tell)
+    return read_files(name, *unpacked(data), on_progress)
 
 
 def read_files(
-    name: str, files: Iterable[Dropped], choices: Choices | None = None, tell: Tell = nobody
+    name: str,
+    files: Iterable[Dropped],
+    choices: Choices | None = None,
+    on_progress: OnProgress = no_progress,
 ) -> ResultsReport:
     dropped = tuple(files)
-    group = bounded.call(name, formats.read, dropped, choices, tell=tell)
+    group = bounded.call(name, formats.read, dropped, choices, on_progress=on_progress)
     return ResultsReport(
         name=name,
         group=group,

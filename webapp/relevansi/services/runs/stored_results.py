@@ -24,7 +24,7 @@ from relevansi.importers.results.formats import Group
 from relevansi.importers.runs.json_runs import question_key
 from relevansi.importers.runs.problems import warning
 from relevansi.kinds.document import Document
-from relevansi.records import Click, Problem, ReadRun, Scale, Tell, nobody
+from relevansi.records import Click, OnProgress, Problem, ReadRun, Scale, no_progress
 from relevansi.services.judging import events
 from relevansi.services.judging.events import REASON, Target, TargetChange
 from relevansi.services.judging.judged_items import Pool
@@ -72,7 +72,7 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
     confirmed: bool = False,
     meta: Sequence[str] | None = None,
     same_documents: bool = False,
-    tell: Tell = nobody,
+    on_progress: OnProgress = no_progress,
 ) -> StoredResults:
     """Store the runs and the grades of the files.
 
@@ -115,7 +115,7 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
             *(session, study, group.runs, Labels(), now),
             visible_part=visible_part,
             same_documents=same_documents,
-            tell=tell,
+            on_progress=on_progress,
         )
         if group.runs
         else StoredRuns(())

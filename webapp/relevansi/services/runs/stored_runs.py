@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, Row, func, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from relevansi.db.engine import insert_rows, next_ids, tables, to_json
+from relevansi.db.engine import core, insert_rows, next_ids, to_json
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run, RunFile
 from relevansi.db.tables.study import Question, Study
@@ -23,7 +23,16 @@ from relevansi.importers.runs import json_runs, property_particulars
 from relevansi.kinds import KINDS, from_row, to_row
 from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
-from relevansi.records import Counts, Item, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
+from relevansi.records import (
+    Counts,
+    Item,
+    OnProgress,
+    Problem,
+    QueryState,
+    ReadQuery,
+    ReadRun,
+    no_progress,
+)
 from relevansi.services.judging import stored_summaries
 from relevansi.services.judging.judged_items import PORTION, Pool, PooledItem
 from relevansi.services.judging.verdicts import TAIL
@@ -103,12 +112,12 @@ def store_together(
     *,
     visible_part: Callable[[Any], Item] | None = None,
     same_documents: bool = False,
-    tell: Tell = nobody,
+    on_progress: OnProgress = no_progress,
 ) -> StoredRuns:
     """Store runs of one import: one run file, or results, whose runs all have the same questions.
 
     `visible_part` returns what is kept of an item. `same_documents`: a document with another text
-    than before is the same, and has its new text. `tell` is called with how many questions are
+    than before is the same, and has its new text. `on_progress` gets how many questions are
     done. Raises as ``store`` does.
     """
     is_of_results = reads[0].is_of_results
@@ -140,7 +149,11 @@ def store_together(
             run.files.append(_file(read, now))
         stored.append((run, read, already, enriched))
     changed = add_answers(
-        session, new, only_answers=is_of_results, same_documents=same_documents, tell=tell
+        session,
+        new,
+        only_answers=is_of_results,
+        same_documents=same_documents,
+        on_progress=on_progress,
     )
     raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
     for run, _, already, _ in stored:
@@ -275,7 +288,7 @@ def add_answers(
     *,
     only_answers: bool = False,
     same_documents: bool = False,
-    tell: Tell = nobody,
+    on_progress: OnProgress = no_progress,
 ) -> set[str]:
     """Store answers of runs, by their ids, each to the same questions in the same order.
 
@@ -286,7 +299,7 @@ def add_answers(
     All answers to a question are taken together, so that what is stored of it is read once.
     Besides the answers themselves there is only a portion of their rows in memory.
     """
-    connection = tables(session)
+    connection = core(session)
     switches = select(Study.asks_quality).join(Run, Run.study_id == Study.id)
     asks_quality = session.scalar(switches.where(Run.id.in_(answers)).limit(1))
     changed: set[str] = set()
@@ -318,7 +331,7 @@ def add_answers(
         stored = zip(keys, cards_and_holes, placed, strict=True)
         _add_results(session, ((key, *lists, items) for key, lists, items in stored))
         n_stored += len(portion)
-        tell(n_stored, n_stored)
+        on_progress(n_stored, n_stored)
     if connection.dialect.name == "postgresql" and answers:
         # Its own statistics come minutes later, and without them it may join so many rows one by
         # one that the figures of a large run, made next, take minutes.
@@ -383,7 +396,7 @@ def _add_results(
             (key, rank, item.id, _own_row(card, item))
             for rank, card, item in zip(ranks, cards, items, strict=False)
         ]
-    insert_rows(tables(session), Result, "query_key, rank, judged_item_id, card", rows)
+    insert_rows(core(session), Result, "query_key, rank, judged_item_id, card", rows)
 
 
 def _own_row(card: Item, item: PooledItem) -> str:
@@ -400,7 +413,7 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
     run.timestamp = run.timestamp or read.timestamp
     run.extra = {**read.extra, **run.extra}
     _fill_extra(session, run, read)
-    connection = tables(session)
+    connection = core(session)
     by_id = {query.query_id: query for query in read.queries}
     queries = connection.execute(
         select(Query.id, Query.query_id, Query.question_id)
@@ -420,7 +433,7 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
         ):
             listed[result.query_key].append(result)
         fuller = [
-            (result.id, card, pool.place_again(result.judged_item_id, card))
+            (result.id, card, pool.place_renewed(result.judged_item_id, card))
             for query, entry in portion
             for result, further in zip(listed[query.id], entry.cards, strict=False)
             for card in [from_row(result.card).fullest(further)]
@@ -440,7 +453,7 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
 
 
 def _fill_extra(session: Session, run: Run, read: ReadRun) -> None:
-    connection = tables(session)
+    connection = core(session)
     by_id = {query.query_id: query for query in read.queries}
     statement = select(Query.id, Query.query_id, Query.extra).where(Query.run_id == run.id)
     for key, query_id, before in connection.execute(statement).all():

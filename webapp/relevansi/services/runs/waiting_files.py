@@ -20,7 +20,7 @@ from relevansi.db.tables.study import Study
 from relevansi.failures import Missing
 from relevansi.i18n import mark
 from relevansi.importers.runs.problems import ImportRefused
-from relevansi.records import Problem, Tell, nobody
+from relevansi.records import OnProgress, Problem, no_progress
 from relevansi.services.runs import file_formats
 from relevansi.services.runs.file_formats import (
     FORMATS,
@@ -28,10 +28,10 @@ from relevansi.services.runs.file_formats import (
     RATINGS,
     FileDecision,
     FileFormat,
-    OpenedFile,
+    ReadFile,
 )
 
-KEPT_FOR = timedelta(days=1)
+WAITING_LIMIT = timedelta(days=1)
 
 
 class UnknownUpload(Missing):
@@ -47,15 +47,15 @@ def new_upload(name: str, content: bytes, form: FileFormat | None = None) -> Upl
     return upload
 
 
-def keep(session: Session, study: Study, upload: Upload, now: datetime) -> Upload:
+def store_upload(session: Session, study: Study, upload: Upload, now: datetime) -> Upload:
     """The file as it waits from `now` on; clears away abandoned files."""
-    session.execute(delete(Upload).where(Upload.created_at < now - KEPT_FOR))
+    session.execute(delete(Upload).where(Upload.created_at < now - WAITING_LIMIT))
     upload.study_id, upload.created_at = study.id, now
     session.add(upload)
     return upload
 
 
-class ReadFile(NamedTuple):
+class WaitingContent(NamedTuple):
     """What was read of a file, as it waits in its place: its report, and what else is stored."""
 
     format: str
@@ -63,7 +63,7 @@ class ReadFile(NamedTuple):
     data: bytes
 
 
-def read_file(file: OpenedFile) -> ReadFile:
+def waiting_content(file: ReadFile) -> WaitingContent:
     """What waits of a file that was read; made before the transaction that keeps it."""
     report, answers = (
         (file.read.problems, b"")
@@ -71,34 +71,36 @@ def read_file(file: OpenedFile) -> ReadFile:
         else file.format.parted(file.read)
     )
     # As JSON: an integer may be too long for MessagePack.
-    return ReadFile(file.format.name, json.encode(report), _compressed(answers))
+    return WaitingContent(file.format.name, json.encode(report), _compressed(answers))
 
 
 def _compressed(content: bytes) -> bytes:
     return zlib.compress(content, 1) if content else b""
 
 
-def keep_read(upload: Upload, file: ReadFile) -> None:
+def store_content(upload: Upload, file: WaitingContent) -> None:
     """Let what was read of a file wait in its place."""
     upload.format, upload.report, upload.data = file
 
 
-def opened(upload: Upload, tell: Tell = nobody, *, complete: bool = True) -> OpenedFile:
+def read_upload(
+    upload: Upload, on_progress: OnProgress = no_progress, *, complete: bool = True
+) -> ReadFile:
     """Return what was read of a waiting file, else read it; not `complete` is for looking only."""
     form = next((each for each in FORMATS if each.name == upload.format), None)
     if form is None or upload.report is None:
         content = upload.content
         form = form or file_formats.recognised(upload.name, content)
-        return file_formats.opened(form, upload.name, content, tell)
+        return file_formats.read_file(form, upload.name, content, on_progress)
     try:
         report: Any = json.decode(upload.report, type=form.kind | tuple[Problem, ...])
     except ValidationError as wrong:  # it was read by another version
         raise UnknownUpload(upload.id) from wrong
     if isinstance(report, tuple):
-        return OpenedFile(form, ImportRefused(*report))
+        return ReadFile(form, ImportRefused(*report))
     if complete and (content := upload.content):
         report = form.joined(report, content)
-    return OpenedFile(form, report)
+    return ReadFile(form, report)
 
 
 def find(session: Session, study: Study, token: str) -> Upload:
@@ -121,7 +123,7 @@ def is_long(questions: Iterable[int]) -> bool:
 def store(
     session: Session,
     study: Study,
-    files: Mapping[str, OpenedFile],
+    files: Mapping[str, ReadFile],
     decisions: Mapping[str, FileDecision],
     now: datetime,
 ) -> tuple[list[str], list[str]]:

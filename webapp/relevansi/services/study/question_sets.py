@@ -10,7 +10,7 @@ from itertools import combinations, pairwise, product
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, exists, insert, select, update
 from sqlalchemy.orm import Session, selectinload
 
-from relevansi.db.engine import tables
+from relevansi.db.engine import core
 from relevansi.db.tables.base import belonging_to
 from relevansi.db.tables.planning import PlanningRule, SampledQuestion, restricts_questions
 from relevansi.db.tables.runs import Query, Run
@@ -217,7 +217,7 @@ def _grow_or_make(
             row |= {"text": query.question, "category": query.category}
             rows.append(row | {"context_dependent": bool(query.context_dependent)})
     if rows:
-        tables(session).execute(insert(Question), rows)
+        core(session).execute(insert(Question), rows)
     session.flush()
     # The connection wrote rows that the session's objects do not know of.
     session.expire_all()

@@ -31,7 +31,7 @@ from relevansi.importers.frame import bounded
 from relevansi.printable import look_alike
 from relevansi.records import (
     ExportedFile,
-    Tell,
+    OnProgress,
 )
 from relevansi.services.judging import changes
 from relevansi.services.workers import loop
@@ -51,7 +51,7 @@ PROGRESS_WRITES = 100
 
 Finish: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
 """Stores the outcome of a job; returns what its kind's page needs to go on, for ``result``."""
-Make: TypeAlias = Callable[[Session, Study, Mapping[str, Any], Tell], "ExportedFile | Finish"]
+Make: TypeAlias = Callable[[Session, Study, Mapping[str, Any], OnProgress], "ExportedFile | Finish"]
 """Returns the file of a job, or what is to be stored; raises a ``Failure`` for none."""
 
 
@@ -132,7 +132,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
     def ask(self, call: JobCall) -> JobOutcome:
         reported = 0
 
-        def tell(steps_done: int, of: int) -> None:
+        def on_progress(steps_done: int, of: int) -> None:
             nonlocal reported
             if 0 < steps_done < of and (steps_done - reported) * PROGRESS_WRITES < of:
                 return
@@ -148,7 +148,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
         try:
             with self.database.reading() as session, bounded.within(bounded.JOB):
                 study = session.get_one(Study, call.study_id)
-                return self.kinds[call.kind](session, study, call.order, tell)
+                return self.kinds[call.kind](session, study, call.order, on_progress)
         except Failure as failure:
             return _failed(failure)
         except Cancelled:

@@ -18,13 +18,13 @@ from relevansi.failures import Conflict
 from relevansi.i18n import mark
 from relevansi.records import (
     ExportedFile,
+    OnProgress,
     Problem,
-    Tell,
 )
 from relevansi.services.people import raters
 from relevansi.services.runs import confirmations, file_formats, reports, waiting_files
 from relevansi.services.runs import runs as stored_runs
-from relevansi.services.runs.file_formats import FORMATS, FileDecision, OpenedFile
+from relevansi.services.runs.file_formats import FORMATS, FileDecision, ReadFile
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
 from relevansi.services.workers.jobs import IMPORTING, PACK, READING, STORING, Finish, Make
@@ -49,27 +49,31 @@ def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> d
     return {**reading(files), "decisions": decided}
 
 
-def read_files(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> Finish:
+def read_files(
+    session: Session, study: Study, order: Mapping[str, Any], on_progress: OnProgress
+) -> Finish:
     """Parse waiting files; the function returned stores their reports. Raises ``UnknownUpload``."""
-    opened = _opened(session, study, order, tell)
+    opened = _opened(session, study, order, on_progress)
     # Before the transaction that clicks wait for: it may take as long as the parsing.
     read = {}
     for token, file in opened.items():
         columned = file_formats.with_known_columns(study, file)
         differing = file_formats.with_differing_texts(session, study, columned)
-        read[token] = waiting_files.read_file(differing)
+        read[token] = waiting_files.waiting_content(differing)
 
     def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
         for token, file in read.items():
-            waiting_files.keep_read(waiting_files.find(session, study, token), file)
+            waiting_files.store_content(waiting_files.find(session, study, token), file)
         return {"runs": [], "left": order["tokens"], "stored": False}
 
     return finish
 
 
-def store_files(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> Finish:
+def store_files(
+    session: Session, study: Study, order: Mapping[str, Any], on_progress: OnProgress
+) -> Finish:
     """Parse files; the function returned stores them as was decided. Raises ``UnknownUpload``."""
-    read = _opened(session, study, order, tell)
+    read = _opened(session, study, order, on_progress)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         decisions = {t: FileDecision(**values) for t, values in order["decisions"].items()}
@@ -86,9 +90,11 @@ def importing(
     return {**reading(files), "decision": asdict(decision), "blind": blind, "confirm": confirm}
 
 
-def import_files(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> Finish:
+def import_files(
+    session: Session, study: Study, order: Mapping[str, Any], on_progress: OnProgress
+) -> Finish:
     """Parse files; the function returned stores them with no person's decision; see ``stored``."""
-    opened = _opened(session, study, order, tell)
+    opened = _opened(session, study, order, on_progress)
     decision, blind = FileDecision(**order["decision"]), order["blind"]
     confirm = order.get("confirm", 0)
     store = stored(study, opened.values(), decision, blind=blind, confirm=confirm)
@@ -103,7 +109,7 @@ def import_files(session: Session, study: Study, order: Mapping[str, Any], tell:
 
 def stored(
     study: Study,
-    files: Iterable[OpenedFile],
+    files: Iterable[ReadFile],
     decision: FileDecision,
     *,
     blind: bool | None,
@@ -151,21 +157,23 @@ def stored(
 
 
 def _opened(
-    session: Session, study: Study, order: Mapping[str, Any], tell: Tell
-) -> dict[str, OpenedFile]:
+    session: Session, study: Study, order: Mapping[str, Any], on_progress: OnProgress
+) -> dict[str, ReadFile]:
     files = [waiting_files.find(session, study, token) for token in order["tokens"]]
     of, before = sum(file.questions for file in files), 0
-    read: dict[str, OpenedFile] = {}
+    read: dict[str, ReadFile] = {}
     for file in files:
-        read[file.id] = waiting_files.opened(file, _after(before, file.questions, of, tell))
+        read[file.id] = waiting_files.read_upload(
+            file, _after(before, file.questions, of, on_progress)
+        )
         before += file.questions
-    tell(of, of)
+    on_progress(of, of)
     return read
 
 
-def _after(before: int, share: int, of: int, tell: Tell) -> Tell:
+def _after(before: int, share: int, of: int, on_progress: OnProgress) -> OnProgress:
     """Return how the progress in one file, in questions or bytes, is told as one in all files."""
-    return lambda steps_done, total: tell(before + share * steps_done // max(total, 1), of)
+    return lambda steps_done, total: on_progress(before + share * steps_done // max(total, 1), of)
 
 
 def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
@@ -173,7 +181,9 @@ def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
     return {"run": run_id, "rule": rule.rater.id if rule.rater else rule.name}
 
 
-def make_pack(session: Session, study: Study, order: Mapping[str, Any], tell: Tell) -> ExportedFile:
+def make_pack(
+    session: Session, study: Study, order: Mapping[str, Any], on_progress: OnProgress
+) -> ExportedFile:
     """Return the proof pack that was ordered; see ``packing``."""
     from relevansi.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
@@ -182,7 +192,7 @@ def make_pack(session: Session, study: Study, order: Mapping[str, Any], tell: Te
         rule = reports.of_rater(raters.find(session, study, chosen))
     else:
         rule = reports.rule_of(session, study, chosen)
-    return packs.pack(session, study, order["run"], rule, tell=tell)
+    return packs.pack(session, study, order["run"], rule, on_progress=on_progress)
 
 
 JOB_KINDS: Mapping[str, Make] = {

@@ -349,7 +349,7 @@ def upload() -> Response | tuple[str, int]:
     uploads = [waiting_files.new_upload(*file) for file in chosen]
     with access.writing() as (session, rater):
         study, now = rater.study, access.now()
-        tokens = [waiting_files.keep(session, study, file, now).id for file in uploads]
+        tokens = [waiting_files.store_upload(session, study, file, now).id for file in uploads]
     return see_other(url_for("rated_comparisons.show", file=tokens))
 
 

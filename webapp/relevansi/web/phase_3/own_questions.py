@@ -43,7 +43,7 @@ from relevansi.web.people import raters
 from relevansi.web.phase_3.participants import reading, writing
 from relevansi.web.rating import clicks, lookup_views
 from relevansi.web.rating.clicks import RatingForm, VerdictForm
-from relevansi.web.rating.lookup_views import LookUp
+from relevansi.web.rating.lookup_views import Lookup
 
 blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
 
@@ -167,12 +167,12 @@ def look(position: int) -> Response:
     """Search the catalogue where the owner lets participants."""
     with writing() as (session, participant):
         place = _place(session, participant, position)
-        looked = _looked(session, participant, position)
-        looked = lookup_views.looked_up(session, own_questions.rater(participant), place, looked)
+        lookup = _lookup(session, participant, position)
+        lookup = lookup_views.searched(session, own_questions.rater(participant), place, lookup)
     if htmx.wants_part():
-        return lookup_views.part(looked)
+        return lookup_views.part(lookup)
     page = "phase_3/own_questions/answer.html"
-    return make_response(render_template(page, **{**_answer_parts(position), "looked": looked}))
+    return make_response(render_template(page, **{**_answer_parts(position), "lookup": lookup}))
 
 
 @blueprint.post("/<int:position>/evidence")
@@ -183,11 +183,11 @@ def pin(position: int) -> Response:
     if not htmx.wants_part():
         return see_other(url_for("own_questions.look", position=position, _anchor="look"))
     with reading() as (session, participant):
-        looked = _looked(session, participant, position)
-    return lookup_views.pinned(_clicked(position), looked)
+        lookup = _lookup(session, participant, position)
+    return lookup_views.pinned(_clicked(position), lookup)
 
 
-def _looked(session: Session, participant: Participant, position: int) -> LookUp | None:
+def _lookup(session: Session, participant: Participant, position: int) -> Lookup | None:
     find = partial(_place, session, participant, position)
     rater = own_questions.rater(participant)
     return lookup_views.look_up(session, rater, find, partial(_address, position))
@@ -260,7 +260,7 @@ def _answer_parts(position: int) -> dict[str, Any]:
             page = replace(page, suggested_quality=None)
         background = particulars.of_answer(session, rater.study, run_id, position)
         questions_left = own_questions.allowance(session, participant)
-        looked = _looked(session, participant, position)
+        lookup = _lookup(session, participant, position)
     g.pictures = page.show_pictures
     open_parts = []
     if line.open_judgments and line.answer_state == "empty":
@@ -277,7 +277,7 @@ def _answer_parts(position: int) -> dict[str, Any]:
         "longest": LONGEST,
         "whole": "whole" in request.args,
         "background": background,
-        "looked": looked,
+        "lookup": lookup,
     }
 
 

@@ -37,7 +37,7 @@ from relevansi.records import (
     Item,
     Problem,
     Scale,
-    nobody,
+    no_progress,
 )
 from relevansi.services.agreement import agreement
 from relevansi.services.catalogue import imports
@@ -455,12 +455,13 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
         uploads = [waiting_files.new_upload(name, data, kind) for kind, name, data in files]
         with access.writing() as (session, rater):
             waiting = [
-                waiting_files.keep(session, rater.study, upload, access.now()) for upload in uploads
+                waiting_files.store_upload(session, rater.study, upload, access.now())
+                for upload in uploads
             ]
             job_data = kinds.importing(waiting, decision, blind=blind, confirm=form.confirm)
         return _begin(jobs.IMPORTING, job_data)
     with access.reading() as (_, rater):
-        opened = [file_formats.opened(*file) for file in files]
+        opened = [file_formats.read_file(*file) for file in files]
         store = kinds.stored(rater.study, opened, decision, blind=blind, confirm=form.confirm)
     with access.writing() as (session, rater):
         result = store(session, rater.study, access.now())
@@ -566,7 +567,7 @@ def export_run(run_id: str, name: str, query: Merged) -> ExportedFile | JobRow:
 
         job_data = kinds.packing(run_id, rule)
         if not packs.is_long(session, study, run_id, rule):
-            return kinds.make_pack(session, study, job_data, nobody)
+            return kinds.make_pack(session, study, job_data, no_progress)
     return _begin(jobs.PACK, job_data)
 
 

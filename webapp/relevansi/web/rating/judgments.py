@@ -33,7 +33,7 @@ from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures, lookup_views, shown
 from relevansi.web.rating.clicks import CardsForm, ClickedCard, RatingForm, ReasonForm, VerdictForm
 from relevansi.web.rating.figures import LiveFigure
-from relevansi.web.rating.lookup_views import LookUp
+from relevansi.web.rating.lookup_views import Lookup
 
 EMPTY = QueryState.EMPTY
 
@@ -131,12 +131,12 @@ def look(run_id: str, query_id: int) -> Response:
     with access.reading() as (session, rater):
         page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         marks = card_marks.of_answer(session, rater.study, page)
-        lookup = _looked(session, rater, page)
+        lookup = _lookup(session, rater, page)
     with access.writing() as (session, rater):
         place = lookups.of_answer(session, rater, run_id, query_id)
-        looked = lookup_views.looked_up(session, rater, place, lookup)
+        lookup = lookup_views.searched(session, rater, place, lookup)
     return (
-        lookup_views.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
+        lookup_views.part(lookup) if htmx.wants_part() else with_parts(page, marks, lookup=lookup)
     )
 
 
@@ -148,9 +148,9 @@ def pin(run_id: str, query_id: int) -> Response:
         return see_other(_address(run_id, query_id, "look", _anchor="look", **clicks.query()))
     with access.reading() as (session, rater):
         page, others = _after_click(session, rater, run_id, query_id)
-        looked = _looked(session, rater, page)
+        lookup = _lookup(session, rater, page)
     clicked = _clicked(page, run_id, query_id, page.summary, others=others)
-    return lookup_views.pinned(clicked, looked)
+    return lookup_views.pinned(clicked, lookup)
 
 
 @blueprint.post("/queries/<int:query_id>/judgments")
@@ -194,7 +194,7 @@ def _after_click(
     return page, others
 
 
-def _looked(session: Session, rater: Rater, page: RatingPage) -> LookUp | None:
+def _lookup(session: Session, rater: Rater, page: RatingPage) -> Lookup | None:
     find = partial(lookups.of_answer, session, rater, page.run_id, page.query_id)
     lookup = lookup_views.look_up(
         session, rater, find, partial(_address, page.run_id, page.query_id)
@@ -204,7 +204,7 @@ def _looked(session: Session, rater: Rater, page: RatingPage) -> LookUp | None:
 
 
 def with_parts(
-    page: RatingPage, marks: Marks | None, status: int = 200, looked: LookUp | None = None
+    page: RatingPage, marks: Marks | None, status: int = 200, lookup: Lookup | None = None
 ) -> Response:
     g.pictures = page.show_pictures
     with access.reading() as (session, rater):
@@ -213,7 +213,7 @@ def with_parts(
         work = shown.work(session, rater, page.place.of, questions, cards + lists + answers)
         guidelines = studies.guidelines(rater.study)
         others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
-        looked = looked or _looked(session, rater, page)
+        lookup = lookup or _lookup(session, rater, page)
     query, next_open = clicks.query(), page.place.next_open
     end = url_for("runs.show", run_id=page.run_id)
     return htmx.respond(
@@ -235,7 +235,7 @@ def with_parts(
         became_blind=False,
         marks=marks,
         others=others,
-        looked=looked,
+        lookup=lookup,
         whole="whole" in request.args,
     )
 

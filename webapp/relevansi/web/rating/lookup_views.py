@@ -73,10 +73,10 @@ class PinForm(ClickForm):
     item = WholeField(1, HIGHEST_ID)
 
 
-class LookUp(Struct, frozen=True):
+class Lookup(Struct, frozen=True):
     """What a page shows of looking up: where it is asked for, and what the rater found.
 
-    ``look`` is there once something was looked up: on a page the script asks for it. ``query`` has
+    ``page`` is there once something was looked up: on a page the script asks for it. ``query`` has
     its filters as they are typed, ``uniform`` gives an item as the raters of the page see it.
     ``ranks`` are those of what the answer lists itself, by identity: nothing of it is missing.
     """
@@ -85,7 +85,7 @@ class LookUp(Struct, frozen=True):
     at_pin: str
     evidence: list[Evidence]
     kind: str
-    look: LookupPage | None = None
+    page: LookupPage | None = None
     query: dict[str, str] = {}
     uniform: Callable[[Item], Item] = lambda card: card
     ranks: dict[str, int] = {}
@@ -98,7 +98,7 @@ class LookUp(Struct, frozen=True):
 
 def look_up(
     session: Session, rater: Rater, find: Callable[[], Place], at: Callable[..., str]
-) -> LookUp | None:
+) -> Lookup | None:
     """Return what the page at a place shows of looking up; ``None`` where nothing is looked up."""
     try:
         place = find()
@@ -106,41 +106,41 @@ def look_up(
         return None
     query = clicks.query()
     evidence = lookups.evidence(session, rater, place)
-    lookup = LookUp(at("look", **query), at("pin", **query), evidence, rater.study.kind)
+    lookup = Lookup(at("look", **query), at("pin", **query), evidence, rater.study.kind)
     if not place.task_id:
         return lookup
     offer = prices.read_note(place.question.text)
     return replace(lookup, uniform=lambda card: card.uniform(offer))
 
 
-def looked_up(session: Session, rater: Rater, place: Place, lookup: LookUp | None) -> LookUp:
+def searched(session: Session, rater: Rater, place: Place, lookup: Lookup | None) -> Lookup:
     """Return `lookup` with what the request looks up, which is stored."""
     if lookup is None:
         raise LookupOff
     if "words" in request.args:
         form = valid(SearchForm(request.args))
         words, start = form.words.data, form.start.data or 0
-        look = lookups.search(session, rater, place, words, form.filters, access.now(), start=start)
+        page = lookups.search(session, rater, place, words, form.filters, access.now(), start=start)
     else:
-        look = lookups.opening_page(session, rater, place)
-    return replace(lookup, look=look, query=_typed(look))
+        page = lookups.opening_page(session, rater, place)
+    return replace(lookup, page=page, query=_typed(page))
 
 
-def _typed(look: LookupPage) -> dict[str, str]:
+def _typed(page: LookupPage) -> dict[str, str]:
     """Return the filters of a search as its form sends them."""
     texts = {}
-    for name, value in asdict(look.filters).items():
+    for name, value in asdict(page.filters).items():
         is_price = name.startswith("price") and value is not None
         texts[name] = DecimalField.plain(value / MILLION) if is_price else str(value or "")
     return texts
 
 
-def part(lookup: LookUp) -> Response:
+def part(lookup: Lookup) -> Response:
     """Return what a script puts in place: the field and all, the results, or more of these."""
-    name = "_look" if "words" not in request.args else "_found"
-    if lookup.look is not None and lookup.look.start:
+    name = "_search" if "words" not in request.args else "_matches"
+    if lookup.page is not None and lookup.page.start:
         name = "_hits"
-    return htmx.part(f"rating/looking/{name}.html", looked=lookup)
+    return htmx.part(f"rating/lookups/{name}.html", lookup=lookup)
 
 
 def pin(session: Session, rater: Rater, place: Place) -> None:
@@ -155,9 +155,9 @@ def pin(session: Session, rater: Rater, place: Place) -> None:
     lookups.unpin(session, rater, place, item_id, form.click)
 
 
-def pinned(clicked: Response, lookup: LookUp | None) -> Response:
+def pinned(clicked: Response, lookup: Lookup | None) -> Response:
     """Return the answer to a pin: what it moved as any click, and the evidence with its buttons."""
     listing = request.form.get("listing", type=int)
-    parts = render_template("rating/looking/_pinned.html", looked=lookup, listing=listing)
+    parts = render_template("rating/lookups/_pinned.html", lookup=lookup, listing=listing)
     clicked.set_data(clicked.get_data(as_text=True) + parts)
     return clicked

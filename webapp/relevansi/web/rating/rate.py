@@ -26,7 +26,7 @@ from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
 from relevansi.web.rating import clicks, figures, lookup_views, shown
 from relevansi.web.rating.clicks import BlindRatingForm, ClickedCard, ReasonForm, VerdictForm
-from relevansi.web.rating.lookup_views import LookUp
+from relevansi.web.rating.lookup_views import Lookup
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -77,7 +77,7 @@ def show(task_id: str) -> Response:
     return with_parts(page, marks)
 
 
-def _looked(session: Session, rater: Rater, page: BlindPage) -> LookUp | None:
+def _lookup(session: Session, rater: Rater, page: BlindPage) -> Lookup | None:
     """Return what a page shows of looking up: an empty answer always does, once it is asked of."""
     if page.below == "cards" and not rater.study.looks_up:
         return None
@@ -86,7 +86,7 @@ def _looked(session: Session, rater: Rater, page: BlindPage) -> LookUp | None:
 
 
 def with_parts(
-    page: BlindPage, marks: Marks | None, status: int = 200, looked: LookUp | None = None
+    page: BlindPage, marks: Marks | None, status: int = 200, lookup: Lookup | None = None
 ) -> Response:
     with access.reading() as (session, rater):
         background = particulars.of_task(session, rater, page.task_id)
@@ -94,7 +94,7 @@ def with_parts(
         progress = page.progress
         clicks_left = progress.open_judgments + progress.unrated
         work = shown.work(session, rater, progress.questions, progress.turns_left, clicks_left)
-        looked = looked or _looked(session, rater, page)
+        lookup = lookup or _lookup(session, rater, page)
     query = clicks.query()
     return htmx.respond(
         "rating/judgments/page.html",
@@ -111,7 +111,7 @@ def with_parts(
         shared=shown.shared(page, background),
         marks=marks,
         others=(),
-        looked=looked,
+        lookup=lookup,
     )
 
 
@@ -198,12 +198,12 @@ def look(task_id: str) -> Response:
     with access.reading() as (session, rater):
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         marks = card_marks.of_task(session, rater, page)
-        lookup = _looked(session, rater, page)
+        lookup = _lookup(session, rater, page)
     with access.writing() as (session, rater):
         place = lookups.of_task(session, rater, task_id)
-        looked = lookup_views.looked_up(session, rater, place, lookup)
+        lookup = lookup_views.searched(session, rater, place, lookup)
     return (
-        lookup_views.part(looked) if htmx.wants_part() else with_parts(page, marks, looked=looked)
+        lookup_views.part(lookup) if htmx.wants_part() else with_parts(page, marks, lookup=lookup)
     )
 
 
@@ -215,8 +215,8 @@ def pin(task_id: str) -> Response:
         return see_other(_address(task_id, "look", _anchor="look", **clicks.query()))
     with access.reading() as (session, rater):
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
-        looked = _looked(session, rater, page)
-    return lookup_views.pinned(_clicked(page, looked=looked), looked)
+        lookup = _lookup(session, rater, page)
+    return lookup_views.pinned(_clicked(page, lookup=lookup), lookup)
 
 
 @blueprint.post("/<task_id>/later")
@@ -286,10 +286,10 @@ def _step(page: BlindPage) -> str:
 
 
 def _clicked(page: BlindPage, **parts: Any) -> Response:
-    parts = {"rated": None, "both_notes": None, "changed": (), "looked": None, **parts}
-    if page.asks_emptiness and parts["looked"] is None:  # its last card may be judged by this click
+    parts = {"rated": None, "both_notes": None, "changed": (), "lookup": None, **parts}
+    if page.asks_emptiness and parts["lookup"] is None:  # its last card may be judged by this click
         with access.reading() as (session, rater):
-            parts["looked"] = _looked(session, rater, page)
+            parts["lookup"] = _lookup(session, rater, page)
     return htmx.part("rating/rate/_clicked.html", **_moving(page), others=(), **parts)
 
 

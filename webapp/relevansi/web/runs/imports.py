@@ -168,15 +168,15 @@ def upload() -> Response:
     imports = file_formats.together(chosen)
     is_long = waiting_files.is_long(form.size(data) for form, _, data in imports)
     with access.reading() as (session, rater):
-        opened = (file_formats.opened(*file) for file in ([] if is_long else imports))
+        opened = (file_formats.read_file(*file) for file in ([] if is_long else imports))
         mapped = (file_formats.with_known_columns(rater.study, file) for file in opened)
         read = [file_formats.with_differing_texts(session, rater.study, file) for file in mapped]
     files = [waiting_files.new_upload(name, data, form) for form, name, data in imports]
     for file, file_read in zip(files, read, strict=False):
-        waiting_files.keep_read(file, waiting_files.read_file(file_read))
+        waiting_files.store_content(file, waiting_files.waiting_content(file_read))
     with access.writing() as (session, rater):
         for file in files:
-            waiting_files.keep(session, rater.study, file, access.now())
+            waiting_files.store_upload(session, rater.study, file, access.now())
         reading = kinds.reading(files)
     if is_long:
         return redirect_to_job(jobs.READING, reading)
@@ -232,7 +232,7 @@ def _decide(form: WaitingForm) -> Response:
         if is_stored:
             _set_up(session, rater, form)
         if is_stored and not is_long:
-            read = {file.id: waiting_files.opened(file) for file in files}
+            read = {file.id: waiting_files.read_upload(file) for file in files}
             now = access.now()
             run_ids, undecided = waiting_files.store(session, rater.study, read, decisions, now)
         elif not is_stored:
@@ -253,7 +253,7 @@ def _score(token: str, name: str) -> Response:
     """Score a waiting file of results, which goes on waiting."""
     with access.reading() as (session, rater):
         file = waiting_files.find(session, rater.study, token)
-        report, data = waiting_files.opened(file, complete=False).read, file.content
+        report, data = waiting_files.read_upload(file, complete=False).read, file.content
     kind = getattr(report, "scorable", {}).get(name)
     if kind is None:
         raise UnknownUpload(name)
@@ -288,30 +288,32 @@ def _read_again(by_token: Mapping[str, WaitingFileForm]) -> None:
     chosen = {token: decided for token, decided in by_token.items() if decided.depth.raw_data}
     with access.reading() as (session, rater):
         files = [waiting_files.find(session, rater.study, token) for token in chosen]
-        before = [(f.id, waiting_files.opened(f, complete=False).read, f.content) for f in files]
+        before = [
+            (f.id, waiting_files.read_upload(f, complete=False).read, f.content) for f in files
+        ]
     # Outside of any transaction: clicks do not wait for it.
-    read: dict[str, waiting_files.ReadFile] = {}
+    read: dict[str, waiting_files.WaitingContent] = {}
     for token, report, data in before:
         if isinstance(report, ResultsReport):
             dropped, _ = results.unpacked(data)
             choices = chosen[token].choices(report)
-            file = file_formats.opened_results(report.name, dropped, choices)
+            file = file_formats.read_results(report.name, dropped, choices)
             with access.reading() as (session, rater):
                 differing = file_formats.with_differing_texts(session, rater.study, file)
-            read[token] = waiting_files.read_file(differing)
+            read[token] = waiting_files.waiting_content(differing)
     with access.writing() as (session, rater):
         for token, file_read in read.items():
-            waiting_files.keep_read(waiting_files.find(session, rater.study, token), file_read)
+            waiting_files.store_content(waiting_files.find(session, rater.study, token), file_read)
 
 
 def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     file = waiting_files.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
     people = [person.name for person in studies.present(session, study)]
-    opened = waiting_files.opened(file, complete=False)
+    opened = waiting_files.read_upload(file, complete=False)
     if opened.format is RATED_CSV and rater is None and len(people) == 1:
         rater = people[0]
-    report = file_formats.look(session, study, opened, rater, access.now())
+    report = file_formats.examine(session, study, opened, rater, access.now())
     return {
         "token": token,
         "format": opened.format,
@@ -341,7 +343,7 @@ def _new_queries(
     ]
     if waiting_files.is_long(upload.questions for upload in waiting):
         return []
-    reports = [waiting_files.opened(upload).read for upload in waiting]
+    reports = [waiting_files.read_upload(upload).read for upload in waiting]
     return [
         query
         for report in reports
