@@ -89,10 +89,10 @@ def _answer(reads: IO[bytes], writes: IO[bytes]) -> NoReturn:
     Where nothing comes of it the server sees that its call is closed.
     """
     try:
-        limits, function, arguments, tells = pickle.load(reads)  # noqa: S301 - from our server
+        limits, function, arguments, reports_progress = pickle.load(reads)  # noqa: S301 - from our server
         Thread(target=_end_with, args=(reads,), daemon=True).start()
         _limit(limits)
-        options = {"tell": _Teller(writes)} if tells else {}
+        options = {"on_progress": _ProgressSender(writes)} if reports_progress else {}
         try:
             result = function(*arguments, **options)
         except MemoryError:
@@ -124,7 +124,7 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-class _Teller:
+class _ProgressSender:
     """Tells the server how far a reader is, not more often than anybody looks."""
 
     def __init__(self, writes: IO[bytes]) -> None:

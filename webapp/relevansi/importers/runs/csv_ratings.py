@@ -107,7 +107,7 @@ def read(name: str, data: bytes) -> RatedFile:
         row = None if line.problems else _row(line)
         if row and rows.setdefault(row.query_id, row) is not row:
             line.problems.clear()
-            line.tell("csv_query_repeated", query=row.query_id)
+            line.report("csv_query_repeated", query=row.query_id)
     problems = [*table.problems, *(problem for line in lines for problem in line.problems)]
     problems.sort(key=lambda problem: problem.line or 0)
     ways = {line.notes.cannot_tell for line in lines} - {None}
@@ -167,14 +167,14 @@ class _Line:
         read = {column: self._number(column) for column in _LIMITS}
         self.numbers = {column: number for column, number in read.items() if number}
         if "query_id" not in self.numbers and not self.problems:
-            self.tell("csv_value_missing", column="query_id")
+            self.report("csv_value_missing", column="query_id")
 
     @property
     def is_of_documents(self) -> bool:
         """Whether it is of a question with an id in words, as collections have them."""
         return any(map(str.isalpha, self.cells["query_id"]))
 
-    def tell(self, code: str, severity: Severity = Severity.ERROR, /, **details: Any) -> None:
+    def report(self, code: str, severity: Severity = Severity.ERROR, /, **details: Any) -> None:
         place = (self.name, self.query_id, self.line)
         self.problems.append(Problem(severity, code, *place, details=details))
 
@@ -194,7 +194,7 @@ class _Line:
             return _Number(value, 0.500001 * 10.0**-decimals)
         expected = "whole_number" if is_whole else "number"
         limits = {"lowest": lowest, "highest": highest}
-        self.tell("csv_number_wrong", column=column, value=text[:40], expected=expected, **limits)
+        self.report("csv_number_wrong", column=column, value=text[:40], expected=expected, **limits)
         return None
 
 
@@ -204,13 +204,13 @@ def _row(line: _Line) -> QueryRow | None:
     rank = line.count("first_relevant_rank") or None  # 0 is how the original page wrote "none"
     if state in {QueryState.RESULTS, QueryState.EMPTY}:
         if results is None:
-            line.tell("csv_value_missing", column="results_count")
+            line.report("csv_value_missing", column="results_count")
             return None
         unsure = max(notes.unsure_ranks, default=0) if results else 0
         highest = max(relevant or 0, line.count("relevant_in_top5") or 0, rank or 0, unsure)
         if highest > results or (relevant == 0 and rank):
             top = line.count("relevant_in_top5")
-            _tell_impossible(line, ListCounts(results, relevant or 0, frozenset(), rank, top))
+            _report_impossible(line, ListCounts(results, relevant or 0, frozenset(), rank, top))
             return None
     count = (results or 0) if state is QueryState.RESULTS else 0
     verdicts = tuple(
@@ -224,7 +224,7 @@ def _row(line: _Line) -> QueryRow | None:
         )
         possible = placings(counts)
         if not possible:
-            _tell_impossible(line, counts)
+            _report_impossible(line, counts)
             return None
         mrr = line.numbers.get("mrr")
         agreeing = [
@@ -271,9 +271,9 @@ def _relevant_in_top(line: _Line, results: int) -> int | None:
     return int(precision.value * (TOP - sum(rank <= TOP for rank in left_out)) + 0.5)
 
 
-def _tell_impossible(line: _Line, counts: ListCounts) -> None:
+def _report_impossible(line: _Line, counts: ListCounts) -> None:
     top = counts.relevant_in_top
-    line.tell(
+    line.report(
         "csv_impossible_list",
         results=counts.results,
         relevant=counts.relevant,
@@ -288,7 +288,7 @@ def _warn(line: _Line, summary: QuerySummary) -> None:
         columns = (*_FIGURES, "first_relevant_rank", "success")
         filled = ", ".join(name for name in columns if name in line.numbers)
         if filled:
-            line.tell("csv_figures_without_count", Severity.WARNING, columns=filled)
+            line.report("csv_figures_without_count", Severity.WARNING, columns=filled)
     elif summary.complete:
         for figure, column, span in (
             ("precision_at_5", "precision_at_5", summary.figures["mean_precision_at_5"]),
@@ -297,7 +297,7 @@ def _warn(line: _Line, summary: QuerySummary) -> None:
             if span.value is None and span.lower is not None:
                 bounds = {"lowest": f"{span.lower:.4g}", "highest": f"{span.upper:.4g}"}
                 names = {"figure": figure, "column": column}
-                line.tell("csv_figure_open", Severity.WARNING, **names, **bounds)
+                line.report("csv_figure_open", Severity.WARNING, **names, **bounds)
         _warn_of_contradictions(line, summary)
     if summary.empty_outcome and outcome not in {None, summary.empty_outcome}:
         _contradicts(line, "notes", line.notes.full_text[:80], f"success {success}")
@@ -306,7 +306,7 @@ def _warn(line: _Line, summary: QuerySummary) -> None:
     is_silent = not line.count("response_quality") and not content_of(line.notes.full_text)
     # A row of the original page that has nothing in it that only a rater can write.
     if "relevant_in_top5" in line.cells and is_negative and is_silent:
-        line.tell("csv_perhaps_unrated", Severity.WARNING)
+        line.report("csv_perhaps_unrated", Severity.WARNING)
 
 
 def _warn_of_contradictions(line: _Line, summary: QuerySummary) -> None:
@@ -325,7 +325,7 @@ def _warn_of_contradictions(line: _Line, summary: QuerySummary) -> None:
 
 def _contradicts(line: _Line, column: str, value: str, computed: str) -> None:
     details = {"column": column, "given": value, "computed": computed}
-    line.tell("csv_contradiction", Severity.WARNING, **details)
+    line.report("csv_contradiction", Severity.WARNING, **details)
 
 
 def _bounds(span: Span) -> str:

@@ -141,11 +141,11 @@ def score_rows(
     name: str,
     file: BinaryIO,
     take: Take,
-    tell: Callable[[Problem], None],
+    report: Callable[[Problem], None],
 ) -> tuple[dict[str, Any], Figures]:
     """Return the head and the figures of a report on rows of cited answers or chunks.
 
-    `take` gets each scored row, `tell` each problem.
+    `take` gets each scored row, `report` each problem.
     """
     is_answers, scale = settings.kind is EvaluationKind.ANSWERS, settings.scale
     summary, overall = answers.AnswerSummary(), ChunkMeans()
@@ -175,7 +175,7 @@ def score_rows(
             break
         outcome = entry if isinstance(entry, Problem) else score_row(*entry)
         if isinstance(outcome, Problem):
-            tell(outcome)
+            report(outcome)
             left_out += line != last
         else:
             take(outcome)
@@ -202,7 +202,10 @@ def score_rows(
 
 
 def score_json(
-    settings: ScoringSettings, answered: JsonAnswerSet, take: Take, tell: Callable[[Problem], None]
+    settings: ScoringSettings,
+    answered: JsonAnswerSet,
+    take: Take,
+    report: Callable[[Problem], None],
 ) -> tuple[dict[str, Any], Figures]:
     """Return the head and the figures of the report on JSON answers; `take` gets each scored row.
 
@@ -223,7 +226,7 @@ def score_json(
         row_ids = {question.row_id for question in questions}
         unknown = [row_id for row_id in ids if row_id not in row_ids]
         if unknown:
-            tell(error("subset_ids_unknown", dev_set.name, {"ids": expected_json.some(unknown)}))
+            report(error("subset_ids_unknown", dev_set.name, {"ids": expected_json.some(unknown)}))
         chosen = tuple(question for question in questions if question.row_id in set(ids))
         # Takes no rows: the summary of all `questions` below takes them.
         subset = _summary(chosen, settings.gate, lambda _: None)
