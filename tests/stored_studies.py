@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from hashlib import sha256
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy.orm import Session
 
@@ -12,7 +16,10 @@ from relevansi.config import sqlite_url
 from relevansi.db.engine import Database
 from relevansi.db.tables.study import Study
 from relevansi.services.study import studies
-from tests.conftest import NOW
+from tests.conftest import NOW, copied
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @contextmanager
@@ -32,3 +39,47 @@ def study_in(instance: Path) -> Iterator[tuple[Session, Study]]:
             yield opened
     finally:
         database.close()
+
+
+def made_once(make: Callable[Concatenate[Database, P], T]) -> Callable[Concatenate[Database, P], T]:
+    """Let the first test make something in its SQLite file; the others copy the file it became.
+
+    Only what is made in the same way from the same file is copied. On PostgreSQL each makes it.
+    """
+    made: dict[tuple[bytes, str], tuple[Path, T]] = {}
+
+    @wraps(make)
+    def once(database: Database, /, *given: P.args, **named: P.kwargs) -> T:
+        if not database.is_sqlite:
+            return make(database, *given, **named)
+        database.close()  # everything is in the one file now
+        file = Path(database.description)
+        before = sha256(file.read_bytes())
+        key = (before.digest(), repr((given, named)))
+        if key in made:
+            copied(made[key][0], database)
+        else:
+            result = make(database, *given, **named)
+            database.close()
+            name = sha256(repr((make.__module__, make.__qualname__, key)).encode()).hexdigest()
+            made[key] = Path(shutil.copy(file, file.with_name(name))), result
+        return made[key][1]
+
+    return once
+
+
+def folder_made_once(make: Callable[..., T]) -> Callable[..., T]:
+    """Let the first test fill its folder, `tmp_path`; the others copy what that became."""
+    made: list[tuple[Path, T]] = []
+
+    @wraps(make)
+    def once(tmp_path: Path, **fixtures: object) -> T:
+        if made:
+            shutil.copytree(made[0][0], tmp_path, dirs_exist_ok=True)
+        else:
+            result = make(tmp_path, **fixtures)
+            kept = tmp_path.with_name(f"{tmp_path.name}-{make.__name__}")
+            made.append((Path(shutil.copytree(tmp_path, kept)), result))
+        return made[0][1]
+
+    return once

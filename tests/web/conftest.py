@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
-from hashlib import sha256
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
 
 import pytest
 from flask import Flask
@@ -22,10 +19,8 @@ from relevansi.records import QueryState, ReadQuery
 from relevansi.web.frame.workers import Workers
 from tests.conftest import copied
 from tests.services.runs.runs import card, query, run, store
-from tests.stored_studies import open_study
+from tests.stored_studies import made_once, open_study
 
-P = ParamSpec("P")
-T = TypeVar("T")
 WORK_SECONDS = 30
 PART = {"HX-Request": "true", "HX-Request-Type": "partial"}
 WAYS = [pytest.param({}, id="page"), pytest.param(PART, id="part")]
@@ -38,31 +33,6 @@ QUERIES = (
     query(5, state=QueryState.UNREADABLE, category="price"),
     query(6, card("f"), category="context_followup", context_dependent=True),
 )
-
-
-def made_once(make: Callable[Concatenate[Database, P], T]) -> Callable[Concatenate[Database, P], T]:
-    """Let the first test make something in its SQLite file; the others copy the file it became.
-
-    Only what is made in the same way from the same file is copied.
-    """
-    made: dict[tuple[bytes, str], tuple[Path, T]] = {}
-
-    @wraps(make)
-    def once(database: Database, /, *given: P.args, **named: P.kwargs) -> T:
-        database.close()  # everything is in the one file now
-        file = Path(database.description)
-        before = sha256(file.read_bytes())
-        key = (before.digest(), repr((given, named)))
-        if key in made:
-            copied(made[key][0], database)
-        else:
-            result = make(database, *given, **named)
-            database.close()
-            name = sha256(repr((make.__module__, make.__qualname__, key)).encode()).hexdigest()
-            made[key] = Path(shutil.copy(file, file.with_name(name))), result
-        return made[key][1]
-
-    return once
 
 
 @pytest.fixture(name="first_app", scope="session")

@@ -14,15 +14,19 @@ from relevansi.db.engine import Database
 from tests.cli.relevansi import environment, relevansi
 from tests.services.judging.rated_studies import rated_study
 from tests.services.other_database import on_postgres
-from tests.stored_studies import study_in
+from tests.stored_studies import folder_made_once, study_in
+
+
+@folder_made_once
+def rated_instance(tmp_path: Path) -> None:
+    with study_in(tmp_path / "instance") as (session, study):
+        rated_study(session, study)
 
 
 @pytest.fixture(name="instance")
 def _instance(tmp_path: Path) -> Path:
-    instance = tmp_path / "instance"
-    with study_in(instance) as (session, study):
-        rated_study(session, study)
-    return instance
+    rated_instance(tmp_path)
+    return tmp_path / "instance"
 
 
 def test_nothing_is_overwritten_without_being_told(instance: Path, tmp_path: Path) -> None:

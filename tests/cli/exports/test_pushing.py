@@ -14,6 +14,7 @@ import stamina
 from relevansi.services.exports import pushes
 from tests.chatbot.bots import Behaviour, Bot, Handler, cut, send, serving, status
 from tests.cli.relevansi import document, environment, relevansi
+from tests.stored_studies import folder_made_once
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +30,7 @@ def _with_token() -> Iterator[None]:
 
 
 @pytest.fixture(name="run")
+@folder_made_once
 def _run(tmp_path: Path) -> str:
     """A run of two spans with three documents, the first two of them graded."""
     spans = []
@@ -47,6 +49,7 @@ def _run(tmp_path: Path) -> str:
 
 
 @pytest.fixture(name="judged")
+@folder_made_once
 def _judged(tmp_path: Path, run: str) -> str:
     grades = [("red dress", "d7", 1), ("red dress", "d2", 0), ("hat", "d9", 1)]
     rows = ({"query": query, "doc_id": doc, "grade": grade} for query, doc, grade in grades)

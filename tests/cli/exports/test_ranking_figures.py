@@ -16,13 +16,14 @@ from relevansi.services.study import studies
 from tests.cli.rated_files import rated
 from tests.cli.relevansi import document, relevansi
 from tests.services.judging.ranked_studies import make_graded, store_lists, store_qrels
-from tests.stored_studies import study_in
+from tests.stored_studies import folder_made_once, study_in
 
 NAMES = ("--figures", "ap, RBP(0.8),mrr")
 DEEP = {"h1": ["a", "b", "c", "d"], "h2": ["d", "e"]}
 
 
 @pytest.fixture(name="pair")
+@folder_made_once
 def _pair(tmp_path: Path) -> tuple[str, str]:
     """Lists of which raters see two ranks; the third of h1 is relevant by a file of verdicts."""
     with study_in(tmp_path) as (session, study):

@@ -12,7 +12,7 @@ from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.services.machine_judges import machines
 from tests.services.runs.runs import card, click, query, run, store
-from tests.stored_studies import study_in
+from tests.stored_studies import folder_made_once, study_in
 
 QUERIES = [query(n, card(f"p{n}a"), card(f"p{n}b"), text=f"Rumah {n}?") for n in range(1, 13)]
 
@@ -27,6 +27,7 @@ def _bot() -> Iterator[Bot]:
 
 
 @pytest.fixture(name="run_id", autouse=True)
+@folder_made_once
 def _run_id(tmp_path: Path) -> str:
     """A run of 24 cards, of which the owner calls the first of every answer relevant."""
     with study_in(tmp_path) as (session, study):

@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from relevansi.db.engine import Database
 from relevansi.db.tables.judging import Event, Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
@@ -40,6 +41,7 @@ from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.proof_packs.packs import changed, members, verified
+from tests.stored_studies import made_once, open_study
 
 SEEDS = Path(__file__).parents[3] / "seeds" / "documents"
 MERGED = Rule(reports.MAJORITY)
@@ -56,14 +58,31 @@ def imported(
     return [run.id for run in stored.runs]
 
 
-@pytest.fixture
-def runs(session: Session, study: Study, rater: Rater) -> list[str]:
+@made_once
+def seeds(database: Database) -> list[str]:
     """The runs of the seeds, their first ten ranks judged by two raters."""
-    assert rater
     names = ["corpus.jsonl", "queries.jsonl", "runs/bm25.run", "runs/lsa.run"]
     names += ["ratings-dewi.csv", "ratings-rafi.csv"]
     files = {name: (SEEDS / name).read_text("utf-8") for name in names}
-    return imported(session, study, files, depth=10)
+    with open_study(database) as (session, study):
+        return imported(session, study, files, depth=10)
+
+
+@pytest.fixture(name="seeded")
+def _seeded(request: pytest.FixtureRequest, database: Database) -> list[str]:
+    return seeds(database) if "runs" in request.fixturenames else []
+
+
+@pytest.fixture(name="session")
+def _session(seeded: list[str], session: Session) -> Session:
+    """A session that begins once the seeds, if they are asked for, are stored."""
+    assert seeded is not None
+    return session
+
+
+@pytest.fixture(name="runs")
+def _runs(seeded: list[str]) -> list[str]:
+    return seeded
 
 
 def exported(session: Session, study: Study, run: str, form: str, rule: Rule = MERGED) -> bytes:

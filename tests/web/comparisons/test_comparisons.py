@@ -22,8 +22,8 @@ from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, click, query
-from tests.stored_studies import open_study
-from tests.web.conftest import count, made_once, stored
+from tests.stored_studies import made_once, open_study
+from tests.web.conftest import count, stored
 from tests.web.documents import collection
 from tests.web.programs.program import Program
 from tests.web.rating.blind_study import set_study
@@ -312,12 +312,10 @@ def test_files_that_cannot_be_compared_say_why(
     assert client.post("/comparisons/files/", data={}).status_code == 422
 
 
-@pytest.mark.parametrize(
-    "headline", [("composite",), ("coverage",), ("Judged@5",), ("R-precision (trec_eval)",)]
-)
 def test_any_figures_can_be_shown_first(
-    client: FlaskClient, web_database: Database, pair: tuple[str, str], headline: tuple[str, ...]
+    client: FlaskClient, web_database: Database, pair: tuple[str, str]
 ) -> None:
+    headline = ("composite", "coverage", "Judged@5", "R-precision (trec_eval)")
     with open_study(web_database) as (session, study):
         expected = replace(studies.switches(study), measures=headline)
         studies.set_switches(session, study, expected, NOW)

@@ -72,17 +72,15 @@ def test_the_owner_makes_studies_that_know_nothing_of_each_other(front: Flask) -
     assert "Wijaya" not in client.get("/s/utama-2/raters/").text
 
 
-@pytest.mark.parametrize(
-    "name", ["", "A", "a b", "../x", "a/b", ".folder", "-a", "a-", "x" * 61, "é", "a.b"]
-)
 def test_a_name_is_of_few_characters_and_leads_nowhere_else(
-    front: Flask, studies_folder: Path, name: str
+    front: Flask, studies_folder: Path
 ) -> None:
     client = browser(front)
     before = sorted(studies_folder.parent.rglob("*.sqlite"))
 
-    assert make(client, name).status_code == 422
-    assert client.get(f"/s/{name}/").status_code in {308, 404}
+    for name in ("", "A", "a b", "../x", "a/b", ".folder", "-a", "a-", "x" * 61, "é", "a.b"):
+        assert make(client, name).status_code == 422, name
+        assert client.get(f"/s/{name}/").status_code in {308, 404}, name
     assert client.get("/s/%2e%2e/folder/").status_code == 404
     assert sorted(studies_folder.parent.rglob("*.sqlite")) == before
 

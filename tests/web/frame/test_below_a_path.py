@@ -28,14 +28,19 @@ def app_at(file: Path, **settings: object) -> Flask:
     return create_app(Settings(sqlite_url(file), file.parent, **settings))  # type: ignore[arg-type]
 
 
-@pytest.fixture(name="client", params=["setting", "proxy"])
-def _client(file: Path, request: pytest.FixtureRequest) -> FlaskClient:
+@pytest.fixture(name="app", scope="module", params=["setting", "proxy"])
+def _app(file: Path, request: pytest.FixtureRequest) -> Flask:
     """By a setting the whole path comes; a proxy takes it off and says which it was."""
     if request.param == "setting":
-        client = in_english(app_at(file, prefix=BASE))
-        client.environ_base["script"] = BASE
-    else:
-        client = in_english(app_at(file, trusted_proxies=("127.0.0.1",)))
+        return app_at(file, prefix=BASE)
+    return app_at(file, trusted_proxies=("127.0.0.1",))
+
+
+@pytest.fixture(name="client")
+def _client(app: Flask) -> FlaskClient:
+    client = in_english(app)
+    client.environ_base["script"] = BASE
+    if app.config["PREFIX"] != BASE:
         client.environ_base["HTTP_X_FORWARDED_PREFIX"] = BASE
         client.environ_base["script"] = ""
     return client

@@ -26,10 +26,10 @@ from tests.page import Page
 from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_file, v2_file
 from tests.services.runs.runs import click, store
 from tests.services.statements import counted
-from tests.stored_studies import open_study
+from tests.stored_studies import made_once, open_study
 from tests.web import visitors
 from tests.web.comparisons.test_comparisons import address
-from tests.web.conftest import PART, WAYS, count, made_once
+from tests.web.conftest import PART, WAYS, count
 from tests.web.frame.test_hostile_texts import HOSTILE, check, texts
 from tests.web.rating import blind_study
 from tests.web.rating.blind_study import set_study

@@ -23,8 +23,8 @@ from tests.chatbot.bots import Bot
 from tests.page import Page
 from tests.services.machine_judges import machines
 from tests.services.runs.runs import card, query
-from tests.stored_studies import open_study
-from tests.web.conftest import PART, in_english, judge, made_once, stored
+from tests.stored_studies import made_once, open_study
+from tests.web.conftest import PART, in_english, judge, stored
 
 WAIT = 60
 HERE = "/study/machine-judges"

@@ -24,9 +24,9 @@ from tests.conftest import NOW
 from tests.page import Page
 from tests.services.phase_3.participants import opened, taking_part
 from tests.services.phase_3.test_findings import closing, rated
-from tests.stored_studies import open_study
+from tests.stored_studies import made_once, open_study
 from tests.web import visitors
-from tests.web.conftest import PART, made_once
+from tests.web.conftest import PART
 from tests.web.visitors import PASSWORD, lock
 
 FORM = {

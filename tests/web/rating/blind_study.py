@@ -12,8 +12,8 @@ from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, query
-from tests.stored_studies import open_study
-from tests.web.conftest import made_once, stored
+from tests.stored_studies import made_once, open_study
+from tests.web.conftest import stored
 
 
 def shown(name: str, **stated: object) -> Card:

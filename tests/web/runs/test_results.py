@@ -47,7 +47,7 @@ FORMATS = (
     *("run.txt", "rank_eval.json", "table.csv", "lists.jsonl", "search.jsonl", "spans.jsonl"),
     *("qrels.txt", "ratings.csv", "topics.tsv", "corpus.jsonl"),
 )
-"""Of each kind of format; the command imports an example of every one."""
+"""Of each kind of format; the importers read an example of every one."""
 
 
 def together(name: str) -> list[Path]:
