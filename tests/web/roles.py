@@ -53,7 +53,7 @@ def knocks(app: Flask, run_id: str = "unknown") -> Iterator[Knock]:
             continue
         values = {name: filled(rule, name, run_id) for name in rule.arguments}
         path = adapter.build(rule.endpoint, values, force_external=False)
-        for method in sorted(rule.methods or ()):
+        for method in sorted((rule.methods or set()) - {"HEAD"}):  # Flask answers it as GET
             yield Knock(rule.endpoint, path, method, role_for(rule.endpoint))
 
 
@@ -152,9 +152,10 @@ def assert_closed(app: Flask, client: FlaskClient, role: str, run_id: str) -> No
         for secret in ("hybrid", "test_results.json", "Question 1", str(database.description)):
             assert secret not in answer.text, knock
         if role == "rater" and knock.role == Role.OWNER:
+            assert answer.status_code == 403
+        if role == "rater" and knock.role == Role.OWNER and knock.path != away.path:
             other = as_seen_by(app, cookie, away)
-            assert answer.status_code == other.status_code == 403
-            assert answer.text == other.text
+            assert (answer.status_code, answer.text) == (other.status_code, other.text)
 
     assert everything(database) == before
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from relevansi.config import Settings, UnusableSetting
 from relevansi.db.engine import Database
 from relevansi.db.tables.people import Invitation
 from relevansi.web.frame import access
+from tests.conftest import copied
 from tests.page import Page
 from tests.stored_studies import open_study
 from tests.web import visitors
@@ -32,10 +34,19 @@ VARIABLES = {
 }
 
 
+@pytest.fixture(name="house", scope="module")
+def _house(tmp_path_factory: pytest.TempPathFactory) -> tuple[Flask, Path]:
+    """An application that is signed in to by the house, and its new database."""
+    folder = tmp_path_factory.mktemp("house")
+    app = create_app(Settings.from_environment({**VARIABLES, "RELEVANSI_INSTANCE": str(folder)}))
+    app.extensions["database"].close()
+    return app, Path(shutil.copy(folder / "relevansi.sqlite", folder / "new.sqlite"))
+
+
 @pytest.fixture(name="app")
-def _app(tmp_path: Path) -> Iterator[Flask]:
-    settings = Settings.from_environment({**VARIABLES, "RELEVANSI_INSTANCE": str(tmp_path)})
-    app = create_app(settings)
+def _app(house: tuple[Flask, Path]) -> Iterator[Flask]:
+    app, new = house
+    copied(new, app.extensions["database"])
     yield app
     app.extensions["database"].close()
 

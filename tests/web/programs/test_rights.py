@@ -18,7 +18,7 @@ from relevansi.db.tables.people import LogEntry, Rater, Token
 from relevansi.services.people import raters
 from relevansi.services.runs import waiting_files
 from relevansi.web.frame import access
-from tests.stored_studies import open_study
+from tests.stored_studies import made_once, open_study
 from tests.web.conftest import WORK_SECONDS
 from tests.web.documents import collection, lines
 from tests.web.programs.program import Program
@@ -27,8 +27,8 @@ from tests.web.roles import everything
 GRADES = ("grades.qrels", b"q1 0 d1x0 0\nq1 0 d1x1 0\nq2 0 d2x0 1\n")
 
 
-@pytest.fixture(name="judged")
-def _judged(app: Flask) -> dict[str, str]:
+@made_once
+def judge_two_runs(database: Database, app: Flask) -> dict[str, str]:
     """A study of two runs, in which the owner and Ani judged two items each; all verdicts."""
     owner, ani = Program(app), Program(app, rater="Ani")
     owner.send(*collection())
@@ -39,8 +39,13 @@ def _judged(app: Flask) -> dict[str, str]:
     for card in task["cards"]:
         path = f"/tasks/{task['id']}/judgments"
         ani.post(path, event_id=card["card"], card=card["card"], verdict="1")
-    with app.extensions["database"].reading() as session:
+    with database.reading() as session:
         return {scalar.event_id: scalar.new or "" for scalar in session.scalars(select(Event))}
+
+
+@pytest.fixture(name="judged")
+def _judged(app: Flask, web_database: Database) -> dict[str, str]:
+    return judge_two_runs(web_database, app)
 
 
 def stored(app: Flask) -> dict[str, Any]:

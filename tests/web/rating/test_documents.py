@@ -42,7 +42,7 @@ def wrong_words(page: Page) -> list[str]:
 @pytest.mark.parametrize(
     ("who", "language"),
     [
-        *(("owner", "en"), ("owner", "id"), ("owner of an open study", "id")),
+        *(("owner", "en"), ("owner of an open study", "id")),
         *(("rater", "id"), ("nothing imported", "en")),
     ],
 )
