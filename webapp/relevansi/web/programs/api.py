@@ -6,7 +6,7 @@ them, without run, method, rank or any number that tells, and their own verdicts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -17,8 +17,9 @@ from msgspec.structs import asdict, replace
 from relevansi.db.tables.runs import LongWork
 from relevansi.exporters.agreement import report as agreement_files
 from relevansi.exporters.comparisons import files as comparison_files
-from relevansi.exporters.comparisons.files import ReportFormat
 from relevansi.exporters.exports.metrics_tables import metrics_json
+from relevansi.exporters.frame.json_files import fields
+from relevansi.exporters.frame.report_formats import ReportFormat
 from relevansi.exporters.offline import page
 from relevansi.failures import Missing
 from relevansi.i18n import gettext, mark
@@ -75,7 +76,7 @@ from relevansi.services.study import studies
 from relevansi.services.workers import jobs, kinds
 from relevansi.web.frame import access
 from relevansi.web.programs.openapi import document
-from relevansi.web.programs.operations import JSON, Unfit, blueprint, decoded, operation
+from relevansi.web.programs.operations import JSON, InvalidInput, blueprint, decode_json, operation
 from relevansi.web.runs.imports import chosen_files
 from relevansi.web.workers.jobs import wake
 
@@ -88,46 +89,44 @@ Reason = Annotated[str, Meta(max_length=206, pattern="^[^\\x00]*$")]
 Verdict = Literal["0", "1", "2", "3", "4", "unsure", "correct_empty", "false_negative"]
 
 
-MEDIA = (
+# Clients that are made from the description take the first.
+EXPORT_MEDIA = (
     "application/octet-stream",
     *sorted({media_type.partition(";")[0] for media_type in exports.MEDIA_TYPES.values()}),
 )
-OF_REPORTS = tuple(
+REPORT_MEDIA = tuple(
     sorted(form.media_type.partition(";")[0] for form in agreement_files.FORMATS.values())
 )
-"""Clients that are made from the description take the first."""
+FormatName = Literal["json", "markdown", "latex", "html", "docx", "xlsx"]
 
 
-FileFormat = Literal["json", "markdown", "latex", "html", "docx", "xlsx"]
-
-
-class Merged(Struct, forbid_unknown_fields=True):
+class RuleQuery(Struct, forbid_unknown_fields=True):
     rule: Rule | None = None
 
 
-class OfFigures(Merged):
+class FiguresQuery(RuleQuery):
     figures: Text = ""
 
 
-class OfResults(InPages):
+class ResultsQuery(InPages):
     rule: Rule | None = None
 
 
-class DownTo(Struct, forbid_unknown_fields=True):
+class DepthQuery(Struct, forbid_unknown_fields=True):
     k: Annotated[int, Meta(ge=1, le=1000)] = 10
 
 
-class AsFile(Struct, forbid_unknown_fields=True):
-    format: FileFormat = "json"
+class FormatQuery(Struct, forbid_unknown_fields=True):
+    format: FormatName = "json"
 
 
-class OfComparison(OfFigures):
-    format: FileFormat = "json"
+class ComparisonQuery(FiguresQuery):
+    format: FormatName = "json"
     run: list[Text] = []
     phase: Literal[1, 2] | None = None
 
 
-class OfFiles(Struct, forbid_unknown_fields=True, kw_only=True):
+class FilesForm(Struct, forbid_unknown_fields=True, kw_only=True):
     """How files are read: ``columns`` is a JSON object of roles and the columns that have them.
 
     ``map`` is one of roles and the paths to them in JSON, with dots; ``grades`` one of grades in
@@ -147,9 +146,9 @@ class OfFiles(Struct, forbid_unknown_fields=True, kw_only=True):
         objects = {}
         for name in ("columns", "map", "grades"):
             try:
-                objects[name] = convert(decoded(getattr(self, name), name), dict[str, str])
+                objects[name] = convert(decode_json(getattr(self, name), name), dict[str, str])
             except MsgspecError as error:
-                raise Unfit(name, str(error)) from None
+                raise InvalidInput(name, str(error)) from None
         return Choices(
             columns=objects["columns"] | objects["map"],
             depth=self.depth,
@@ -158,7 +157,7 @@ class OfFiles(Struct, forbid_unknown_fields=True, kw_only=True):
         )
 
 
-class ImportForm(OfFiles, kw_only=True):
+class ImportForm(FilesForm, kw_only=True):
     """What may be said of files to import.
 
     ``rater`` names whose the grades or ratings of the files are. ``metadata`` are the columns that
@@ -195,7 +194,7 @@ class CatalogueForm(Struct, forbid_unknown_fields=True):
     mode: Literal["add", "replace", "remove"] = "add"
 
 
-class OfCatalogue(Struct, forbid_unknown_fields=True):
+class CatalogueQuery(Struct, forbid_unknown_fields=True):
     """The words ``q`` that an item has, the last one as a beginning, and what narrows listings.
 
     ``place`` is words, too, or several places with commas between, of which one is enough.
@@ -212,7 +211,7 @@ class OfCatalogue(Struct, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 20
 
 
-class GateForm(OfFiles, kw_only=True):
+class GateForm(FilesForm, kw_only=True):
     """What a gate is asked: a run to compare with, and what the new one has to keep to.
 
     ``floor`` is as "nDCG@10=0.6". ``figures`` decide, with commas between: those that the study
@@ -236,14 +235,14 @@ class GateForm(OfFiles, kw_only=True):
     def request(self) -> GateRequest:
         same = ("baseline", "min_judged", "tolerance", "strict", "allow_missing", "method", "llm")
         return GateRequest(
-            **{name: getattr(self, name) for name in same},
+            **fields(self, *same),
             floors=gate.floors_in(self.floor),
             figures=gate.figures_in(self.figures),
             rule=self.rule or None,
         )
 
 
-class Clicked(Struct, forbid_unknown_fields=True, kw_only=True):
+class EventBody(Struct, forbid_unknown_fields=True, kw_only=True):
     """The id that makes a repeated request one event, and when and where it was given."""
 
     event_id: EventId
@@ -255,11 +254,11 @@ class Clicked(Struct, forbid_unknown_fields=True, kw_only=True):
         try:
             made_at = self.client_time and self.client_time.astimezone(UTC)
         except OverflowError as error:
-            raise Unfit("client_time", str(error)) from None
+            raise InvalidInput("client_time", str(error)) from None
         return Click(self.event_id, access.now(), made_at, self.device, self.sequence)
 
 
-class NewJudgment(Clicked, kw_only=True):
+class NewJudgment(EventBody, kw_only=True):
     """A verdict on an item: a grade, "unsure", an outcome of an empty list; null takes it back.
 
     ``reason`` says why the item is not relevant: one of the study's, or "other: " with words; null
@@ -271,13 +270,13 @@ class NewJudgment(Clicked, kw_only=True):
     reason: Reason | UnsetType | None = UNSET
 
 
-class NewCardJudgment(Clicked, kw_only=True):
+class NewCardJudgment(EventBody, kw_only=True):
     card: Text
     verdict: Verdict | None
     reason: Reason | UnsetType | None = UNSET
 
 
-class NewRating(Clicked):
+class NewRating(EventBody):
     """A grade of a whole answer, 0 to 5, and notes; what is left out stays as it is."""
 
     quality: Annotated[int, Meta(ge=0, le=5)] | UnsetType | None = UNSET
@@ -319,9 +318,8 @@ class Imported(Runs):
     remarks: list[dict[str, Any]]
 
 
-class CatalogueCounts(Struct):
-    """What an import did to the catalogue, whose ``total`` is without what only runs returned."""
-
+class CatalogueOutcome(Struct):
+    # What an import did to the catalogue, whose total is without what only runs returned.
     name: str
     kind: str
     total: int
@@ -330,9 +328,6 @@ class CatalogueCounts(Struct):
     changed: int
     unchanged: int
     repeated: int
-
-
-class CatalogueOutcome(CatalogueCounts):
     problems: list[dict[str, Any]]
 
 
@@ -425,9 +420,12 @@ def show_study() -> StudyRow:
         study = rater.study
         scale = Scale.stored(study.scale)
         return StudyRow(
-            *(studies.shown_name(study), study.kind, scale, scale.merging(study.merging)),
-            *(headline_of(study), study.cannot_tell, study.asks_quality),
-            studies.is_blind(session, study),
+            name=studies.shown_name(study),
+            scale=scale,
+            merging=scale.merging(study.merging),
+            headline=headline_of(study),
+            blind=studies.is_blind(session, study),
+            **fields(study, "kind", "cannot_tell", "asks_quality"),
         )
 
 
@@ -438,7 +436,7 @@ def list_runs() -> Runs:
         return Runs(rows.run_rows(session, rater.study))
 
 
-@operation("/runs", "import", method="POST", status=201, later=True)
+@operation("/runs", "import", method="POST", status=201, may_be_job=True)
 def import_runs(form: ImportForm) -> Imported | JobRow:
     """Import files of any format that the import page takes; several are one import.
 
@@ -459,7 +457,7 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
                 for upload in uploads
             ]
             job_data = kinds.importing(waiting, decision, blind=blind, confirm=form.confirm)
-        return _begin(jobs.IMPORTING, job_data)
+        return _enqueue(jobs.IMPORTING, job_data)
     with access.reading() as (_, rater):
         opened = [file_formats.read_file(*file) for file in files]
         store = kinds.stored(rater.study, opened, decision, blind=blind, confirm=form.confirm)
@@ -482,19 +480,17 @@ def import_catalogue(form: CatalogueForm) -> CatalogueOutcome:
     token_id, files, mode = access.current_user().token_id, chosen_files(), Mode(form.mode)
     database = access.database()
     outcome = imports.import_files(database, files, mode, access.now(), token_id=token_id)
-    counts = {name: getattr(outcome, name) for name in CatalogueCounts.__struct_fields__}
     remarks = [problems.to_dict(problem, "program") for problem in outcome.problems]
-    return CatalogueOutcome(**counts, problems=remarks)
+    return CatalogueOutcome(**asdict(outcome) | {"problems": remarks})
 
 
 @operation("/catalogue", "read")
-def search_catalogue(query: OfCatalogue) -> CataloguePage:
+def search_catalogue(query: CatalogueQuery) -> CataloguePage:
     """Return how many items can be looked up, and a page of those that have all the words of ``q``.
 
     What runs returned is among them. Where ``is_imported`` is false there is nothing else.
     """
-    names = Filters.__struct_fields__
-    filters = Filters(**{name: getattr(query, name) for name in names})
+    filters = convert(query, Filters, from_attributes=True)
     with access.database().writing() as session:  # it takes in what runs returned
         study = access.rater(session).study
         matches = search(session, study, query.q, filters, start=query.start, most=query.limit)
@@ -518,7 +514,7 @@ def delete_run(run_id: str) -> None:
 
 
 @operation("/runs/<run_id>/figures", "read")
-def show_figures(run_id: str, query: OfFigures) -> dict[str, Any]:
+def show_figures(run_id: str, query: FiguresQuery) -> dict[str, Any]:
     """Return the figures of a run, as `relevansi metrics --format json` prints them.
 
     ``figures`` are the names of others than the headline, with commas between.
@@ -531,7 +527,7 @@ def show_figures(run_id: str, query: OfFigures) -> dict[str, Any]:
 
 
 @operation("/runs/<run_id>/results", "read")
-def list_results(run_id: str, query: OfResults) -> Page[ResultRow]:
+def list_results(run_id: str, query: ResultsQuery) -> Page[ResultRow]:
     """Return the results of a run with their relevance, in pages of so many questions."""
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, query.rule)
@@ -539,14 +535,14 @@ def list_results(run_id: str, query: OfResults) -> Page[ResultRow]:
 
 
 @operation("/runs/<run_id>/unjudged", "read")
-def list_unjudged(run_id: str, query: DownTo) -> UnjudgedResults:
+def list_unjudged(run_id: str, query: DepthQuery) -> UnjudgedResults:
     """Return the results of a run to judge next, down to rank ``k``, with Judged@k."""
     with access.reading() as (session, rater):
         return rows.unjudged(session, rater.study, run_id, query.k)
 
 
-@operation("/runs/<run_id>/exports/<name>", "read", media=MEDIA, later=True)
-def export_run(run_id: str, name: str, query: Merged) -> ExportedFile | JobRow:
+@operation("/runs/<run_id>/exports/<name>", "read", media=EXPORT_MEDIA, may_be_job=True)
+def export_run(run_id: str, name: str, query: RuleQuery) -> ExportedFile | JobRow:
     """Return a run as a file, under any name that `relevansi export --format` takes.
 
     A large proof pack is made in the background: the answer is 202 with the job, which has the
@@ -568,7 +564,7 @@ def export_run(run_id: str, name: str, query: Merged) -> ExportedFile | JobRow:
         job_data = kinds.packing(run_id, rule)
         if not packs.is_long(session, study, run_id, rule):
             return kinds.make_pack(session, study, job_data, no_progress)
-    return _begin(jobs.PACK, job_data)
+    return _enqueue(jobs.PACK, job_data)
 
 
 @operation("/runs/<run_id>/queries/<int:query_id>/ratings", "judge", method="POST")
@@ -618,24 +614,27 @@ def list_ratings(query: OfJudgments) -> Page[RatingRow]:
         return rows.rating_rows(session, rater.study, query)
 
 
-@operation("/comparisons", "read", media=OF_REPORTS)
-def compare_runs(query: OfComparison) -> dict[str, Any] | ExportedFile:
+@operation("/comparisons", "read", media=REPORT_MEDIA)
+def compare_runs(query: ComparisonQuery) -> dict[str, Any] | ExportedFile:
     """Compare runs, named by ``run`` or chosen as of a ``phase``, as `relevansi compare` does."""
     measures = studies.figures_in(query.figures)
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, query.rule)
-        of = chosen_runs.of_phase(session, rater.study, query.phase) if query.phase else query.run
-        runs_of = rater.study, of, rule
-        report = comparisons.report(session, *runs_of, figures=measures, with_agreement=True)
-    return _report(comparison_files.FORMATS[query.format], report, "comparison")
+        ids: Sequence[str] = query.run
+        if query.phase:
+            ids = chosen_runs.of_phase(session, rater.study, query.phase)
+        report = comparisons.report(
+            session, rater.study, ids, rule, figures=measures, with_agreement=True
+        )
+    return _report_file(comparison_files.FORMATS[query.format], report, "comparison")
 
 
-@operation("/agreement", "read", media=OF_REPORTS)
-def show_agreement(query: AsFile) -> dict[str, Any] | ExportedFile:
+@operation("/agreement", "read", media=REPORT_MEDIA)
+def show_agreement(query: FormatQuery) -> dict[str, Any] | ExportedFile:
     """Return how far the raters agree, as `relevansi agreement` does."""
     with access.reading() as (session, rater):
         report = agreement.report(session, rater.study)
-    return _report(agreement_files.FORMATS[query.format], report, "agreement")
+    return _report_file(agreement_files.FORMATS[query.format], report, "agreement")
 
 
 @operation("/gates", "gate", "import", method="POST")
@@ -665,10 +664,10 @@ def pass_gate(form: GateForm) -> GateReport:
 def show_job(job_id: str) -> JobRow:
     """Return how far a job is, or what came of it."""
     with access.reading() as (session, rater):
-        return _job(jobs.find(session, rater.study, job_id))
+        return _job_row(jobs.find(session, rater.study, job_id))
 
 
-@operation("/jobs/<job_id>/file", "read", media=MEDIA)
+@operation("/jobs/<job_id>/file", "read", media=EXPORT_MEDIA)
 def download_job(job_id: str) -> ExportedFile:
     """Return the file that a job made."""
     with access.reading() as (session, rater):
@@ -682,14 +681,14 @@ def take_task() -> NextTask:
         task_id = tasks.onward(session, rater, access.now(), QueryFilter())
         page = pages.blind_page(session, rater, task_id) if task_id else None
         n_left = workloads.progress(session, rater).turns_left
-    return NextTask(_task(page) if page else None, n_left)
+    return NextTask(_task_of_page(page) if page else None, n_left)
 
 
 @operation("/tasks/<task_id>", "read", "judge")
 def show_task(task_id: str) -> Task:
     """Return a question that the rater was given, with what they said so far."""
     with access.reading() as (session, rater):
-        return _task(pages.blind_page(session, rater, task_id))
+        return _task_of_page(pages.blind_page(session, rater, task_id))
 
 
 @operation("/tasks/<task_id>/judgments", "judge", method="POST")
@@ -701,7 +700,7 @@ def judge_card(task_id: str, body: NewCardJudgment) -> Task:
             reasons.check_beside(body.verdict, body.reason, Scale.stored(rater.study.scale))
             tasks.give_reason(session, rater, task_id, body.card, body.reason, body.click())
         page = pages.blind_page(session, rater, task_id)
-    return _task(page)
+    return _task_of_page(page)
 
 
 @operation("/tasks/<task_id>/ratings", "judge", method="POST")
@@ -710,7 +709,7 @@ def rate_task(task_id: str, body: NewTaskRating) -> Task:
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, body.answer, body.rating(), body.click())
         page = pages.blind_page(session, rater, task_id)
-    return _task(page)
+    return _task_of_page(page)
 
 
 @blueprint.get("/openapi.json")
@@ -719,19 +718,19 @@ def openapi() -> Response:
     return Response(json.encode(document(request.script_root)), content_type=JSON)
 
 
-def _begin(kind: str, job_data: Mapping[str, Any]) -> JobRow:
+def _enqueue(kind: str, job_data: Mapping[str, Any]) -> JobRow:
     with access.writing() as (session, rater):
         job_id = jobs.enqueue(session, rater.study, kind, job_data, access.now())
-        row = _job(jobs.find(session, rater.study, job_id))
+        row = _job_row(jobs.find(session, rater.study, job_id))
     wake()
     return row
 
 
-def _job(job: LongWork) -> JobRow:
+def _job_row(job: LongWork) -> JobRow:
     result = job.result or {}
     why = f"{gettext(job.failure)}. {gettext(job.remedy or '')}" if job.failure else None
     return JobRow(
-        *(job.id, job.kind, job.state, job.steps_done, job.steps),
+        **fields(job, "id", "kind", "state", "steps_done", "steps"),
         address=url_for("api.show_job", job_id=job.id),
         runs=result.get("runs", []),
         grades=result.get("grades", {}),
@@ -746,35 +745,41 @@ def _problem_rows(stored: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [problems.to_dict(Problem.stored(problem), "program") for problem in stored]
 
 
-def _report(form: ReportFormat, report: Any, name: str) -> ExportedFile:
+def _report_file(form: ReportFormat, report: Any, name: str) -> ExportedFile:
     data = form.render(report, access.now().astimezone().date())
     return ExportedFile(f"{name}.{form.extension}", form.media_type, data)
 
 
-def _task(page: BlindPage) -> Task:
-    cards = []
-    for card in page.cards:
-        reason = reasons.in_force(card.reason, card.relevance, page.scale)
-        fields = _blind_fields(card.card)
-        cards.append(TaskCard(card.key, card.number, fields, card.relevance, reason))
-    answers = []
-    for answer in page.answers:
-        parts = answer.before, [*map(_blind_fields, answer.cards)], answer.after
-        rated = answer.quality, answer.notes
-        answers.append(TaskAnswer(answer.key, answer.letter, answer.state, *parts, *rated))
+def _task_of_page(page: BlindPage) -> Task:
+    cards = [
+        TaskCard(
+            card=card.key,
+            number=card.number,
+            fields=_blind_fields(card.card),
+            verdict=card.relevance,
+            reason=reasons.in_force(card.reason, card.relevance, page.scale),
+        )
+        for card in page.cards
+    ]
+    answers = [
+        TaskAnswer(
+            answer=answer.key,
+            cards=[*map(_blind_fields, answer.cards)],
+            **fields(answer, "letter", "state", "before", "after", "quality", "notes"),
+        )
+        for answer in page.answers
+    ]
     return Task(
-        *(page.task_id, page.question, page.category, page.context_dependent),
+        id=page.task_id,
         earlier_turns=[asdict(turn) for turn in page.earlier_turns],
-        scale=page.scale,
-        stage=page.stage,
         cards=cards,
-        asks_emptiness=page.asks_emptiness,
-        empty_outcome=page.empty_outcome,
         answers=answers,
+        **fields(page, "question", "category", "context_dependent", "scale", "stage"),
+        **fields(page, "asks_emptiness", "empty_outcome"),
     )
 
 
 def _blind_fields(item: Item) -> dict[str, Any]:
     """Return the fields of an item that the blind page shows."""
-    fields = {name: getattr(item, name) for name in item.seen_blind}
-    return {name: value for name, value in fields.items() if value not in (None, "", {})}
+    values = fields(item, *item.seen_blind)
+    return {name: value for name, value in values.items() if value not in (None, "", {})}

@@ -9,10 +9,7 @@ from typing import Any, get_args
 
 from msgspec import json
 
-from relevansi.records import (
-    LARGEST_INTEGER,
-    ExportedFile,
-)
+from relevansi.records import LARGEST_INTEGER, ExportedFile
 from relevansi.web.features import Role, role_for
 from relevansi.web.frame.errors import ProblemDetails
 from relevansi.web.programs.operations import JSON, OPERATIONS, Operation, blueprint
@@ -29,7 +26,7 @@ def document(base: str = "") -> dict[str, Any]:
     for operation in sorted(OPERATIONS.values(), key=lambda operation: operation.rule):
         path = _PART.sub(r"{\2}", operation.rule)
         paths.setdefault(path, {})[operation.method.lower()] = _operation(operation, schemas)
-    why_not = {"content": {PROBLEM: {"schema": _schema(ProblemDetails, schemas)}}}
+    problem = {"content": {PROBLEM: {"schema": _schema(ProblemDetails, schemas)}}}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Relevansi", "version": "1"},
@@ -38,7 +35,7 @@ def document(base: str = "") -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": dict(sorted(schemas.items())),
-            "responses": {"problem": {"description": "Why it was not done.", **why_not}},
+            "responses": {"problem": {"description": "Why it was not done.", **problem}},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -49,36 +46,48 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     whose = "the owner's" if role_for(f"api.{operation.name}") is Role.OWNER else "any rater's"
     scopes = " or ".join((*operation.scopes, "everything"))
     about = f"{more.strip()}\n\nTakes {whose} token with the scope {scopes}."
-    answers: dict[str, Any] = {str(operation.status): {"description": "It was done."}}
-    if operation.status != 204:
-        media = {name: {"schema": _BYTES} for name in operation.media}
-        is_union = isinstance(operation.gives, UnionType)
-        kinds = get_args(operation.gives) if is_union else (operation.gives,)
-        if JSON in operation.media and kinds[0] is not ExportedFile:
-            media[JSON] = {"schema": _schema(kinds[0], schemas)}
-        answers[str(operation.status)]["content"] = media
-        if operation.later:
-            job = {"content": {JSON: {"schema": _schema(kinds[-1], schemas)}}}
-            answers["202"] = {"description": "It goes on as a job.", **job}
     described = {
         "operationId": operation.name,
         "summary": summary,
         "description": about.strip(),
-        "parameters": [*_of_path(operation.rule), *_of_query(operation.takes.get("query"))],
-        "responses": {**answers, "default": {"$ref": "#/components/responses/problem"}},
+        "parameters": [
+            *_path_parameters(operation.rule),
+            *_query_parameters(operation.inputs.get("query")),
+        ],
+        "responses": {
+            **_responses(operation, schemas),
+            "default": {"$ref": "#/components/responses/problem"},
+        },
     }
-    for name, kind in (("body", JSON), ("form", FORM)):
-        if name in operation.takes:
-            content = {"schema": _schema(operation.takes[name], schemas)}
-            if name == "form":
-                form = schemas[operation.takes[name].__name__]
-                form["properties"]["files"] = {"type": "array", "minItems": 1, "items": _BYTES}
-                form["required"] = [*form["required"], "files"]
-            described["requestBody"] = {"required": True, "content": {kind: content}}
+    for name, media_type in (("body", JSON), ("form", FORM)):
+        if name in operation.inputs:
+            content = {"schema": _schema(operation.inputs[name], schemas)}
+            described["requestBody"] = {"required": True, "content": {media_type: content}}
+    if "form" in operation.inputs:  # the struct has its fields, and not the files beside them
+        form = schemas[operation.inputs["form"].__name__]
+        form["properties"]["files"] = {"type": "array", "minItems": 1, "items": _BYTES}
+        form["required"] = [*form["required"], "files"]
     return described
 
 
-def _of_path(rule: str) -> list[dict[str, Any]]:
+def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return what comes back by status: the result, and the job that may be in its place."""
+    done: dict[str, Any] = {"description": "It was done."}
+    responses = {str(operation.status): done}
+    if operation.status == 204:
+        return responses
+    is_union = isinstance(operation.output, UnionType)
+    types = get_args(operation.output) if is_union else (operation.output,)
+    done["content"] = {name: {"schema": _BYTES} for name in operation.media}
+    if JSON in operation.media and types[0] is not ExportedFile:
+        done["content"][JSON] = {"schema": _schema(types[0], schemas)}
+    if operation.may_be_job:
+        job = {"content": {JSON: {"schema": _schema(types[-1], schemas)}}}
+        responses["202"] = {"description": "It goes on as a job.", **job}
+    return responses
+
+
+def _path_parameters(rule: str) -> list[dict[str, Any]]:
     number = {"type": "integer", "minimum": 0, "maximum": LARGEST_INTEGER}
     text = {"type": "string", "minLength": 1, "maxLength": 200}
     return [
@@ -87,10 +96,10 @@ def _of_path(rule: str) -> list[dict[str, Any]]:
     ]
 
 
-def _of_query(kind: Any) -> list[dict[str, Any]]:
-    if kind is None:
+def _query_parameters(struct: Any) -> list[dict[str, Any]]:
+    if struct is None:
         return []
-    described = json.schema(kind)["$defs"][kind.__name__]
+    described = json.schema(struct)["$defs"][struct.__name__]
     return [
         {"name": name, "in": "query", "required": name in described["required"], "schema": schema}
         for name, schema in described["properties"].items()
@@ -98,21 +107,24 @@ def _of_query(kind: Any) -> list[dict[str, Any]]:
 
 
 def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a type; those that it refers to are added to `schemas`."""
     [described], parts = json.schema_components([kind], ref_template="#/components/schemas/{name}")
-    schemas.update(_plain(parts))
+    schemas.update(_simplified(parts))
     return described
 
 
-def _plain(schema: Any) -> Any:
+def _simplified(schema: Any) -> Any:
     """Return a schema with lists in the place of pairs of one type, which few generators know.
 
     Docstrings are without the indentation that they have in the code.
     """
     if isinstance(schema, list):
-        return list(map(_plain, schema))
+        return list(map(_simplified, schema))
     if not isinstance(schema, dict):
         return schema
-    plain = {name: _plain(value) for name, value in schema.items()}
-    if isinstance(about := plain.get("description"), str):
-        plain["description"] = cleandoc(about)
-    return {**plain, "items": plain.pop("prefixItems")[0]} if "prefixItems" in plain else plain
+    simple = {name: _simplified(value) for name, value in schema.items()}
+    if isinstance(about := simple.get("description"), str):
+        simple["description"] = cleandoc(about)
+    if "prefixItems" in simple:
+        simple["items"] = simple.pop("prefixItems")[0]
+    return simple

@@ -1,4 +1,4 @@
-"""From the function of an address for programs to its checks, its answer and its description.
+"""How a function answers an address for programs: its inputs checked, its result sent.
 
 A function says by its types what comes in and out: its parameters are the parts of the address,
 ``query`` (a struct of the parameters behind "?"), ``body`` (a struct, read from JSON) or ``form``
@@ -32,7 +32,7 @@ JSON = "application/json"
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 
 
-class Unfit(Refused):
+class InvalidInput(Refused):
     """A parameter, a field or the body of a request is not of its type; ``problems`` has where."""
 
     message = mark("This request is not as its description says")
@@ -45,21 +45,27 @@ class Unfit(Refused):
 
 
 class Operation(Struct, frozen=True):
-    """One address with its verb: what its function takes and returns, and who may use it."""
+    """One address with its verb, as a function declares it.
+
+    ``inputs`` are the types of the function's parameters by name, ``output`` the type of its
+    result, sent with ``status`` in one of the ``media``, or as a job where it ``may_be_job``. A
+    token needs one of the ``scopes``. ``about`` is the function's docstring.
+    """
 
     name: str
     rule: str
     method: str
     scopes: tuple[Scope, ...]
-    takes: Mapping[str, Any]
-    gives: Any
+    inputs: Mapping[str, Any]
+    output: Any
     media: tuple[str, ...]
     status: int
-    later: bool
+    may_be_job: bool
     about: str
 
 
 OPERATIONS: dict[str, Operation] = {}
+"""Every operation by the name of its function."""
 
 
 def operation(
@@ -68,90 +74,94 @@ def operation(
     method: str = "GET",
     status: int = 200,
     media: tuple[str, ...] = (JSON,),
-    later: bool = False,
+    may_be_job: bool = False,
 ) -> Callable[[View], View]:
     """Register a function as the answer at `rule`, for tokens with one of the `scopes`.
 
-    It answers with `status`, in one of the `media`, or with 202 if that comes `later`, by a job.
+    It answers with `status`, in one of the `media`, or with 202 where it returns a job.
     """
 
-    def registered(view: View) -> View:
-        takes = get_type_hints(view)
-        gives = takes.pop("return")
+    def register(view: View) -> View:
+        inputs = get_type_hints(view)
+        output = inputs.pop("return")
         name, about = view.__name__, cleandoc(view.__doc__ or "")
-        declared = Operation(name, rule, method, scopes, takes, gives, media, status, later, about)
-        OPERATIONS[name] = declared
-        blueprint.add_url_rule(rule, name, partial(_answer, declared, view), methods=[method])
+        OPERATIONS[name] = Operation(
+            name, rule, method, scopes, inputs, output, media, status, may_be_job, about
+        )
+        answer = partial(_answer, OPERATIONS[name], view)
+        blueprint.add_url_rule(rule, name, answer, methods=[method])
         return view
 
-    return registered
+    return register
 
 
-def _answer(declared: Operation, view: Callable[..., Any], **place: Any) -> Response:
-    access.need_scope(*declared.scopes)
-    if "query" in declared.takes:
-        place["query"] = _read(declared.takes["query"], request.args, "query")
-    elif request.args:
-        raise Unfit("query", "there are no parameters here")
-    if "form" in declared.takes:
-        place["form"] = _read(declared.takes["form"], request.form, "form")
-    if "body" in declared.takes:
-        try:
-            document = whole_numbers(decoded(request.get_data(), "body"))
-            place["body"] = msgspec.convert(document, declared.takes["body"])
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise Unfit("body", str(error)) from None
-    result = view(**place)
+def _answer(operation: Operation, view: Callable[..., Any], **arguments: Any) -> Response:
+    """Return the response of a view, which gets the parts of the address and its inputs."""
+    access.need_scope(*operation.scopes)
+    if request.args and "query" not in operation.inputs:
+        raise InvalidInput("query", "there are no parameters here")
+    if query_type := operation.inputs.get("query"):
+        arguments["query"] = _struct_of(query_type, request.args, "query")
+    if form_type := operation.inputs.get("form"):
+        arguments["form"] = _struct_of(form_type, request.form, "form")
+    if body_type := operation.inputs.get("body"):
+        arguments["body"] = _body(body_type)
+    result = view(**arguments)
     if isinstance(result, Response):
         return result
     if isinstance(result, ExportedFile):
         return attached(result.data, result.media_type, result.name)
     if result is None:
         return Response(status=204)
-    if declared.later and hasattr(result, "address"):
+    if operation.may_be_job and hasattr(result, "address"):
         headers = {"Location": result.address}
         return Response(json.encode(result), 202, headers, content_type=JSON)
-    return Response(json.encode(result), declared.status, content_type=JSON)
+    return Response(json.encode(result), operation.status, content_type=JSON)
 
 
-def decoded(data: bytes | str, place: str) -> Any:
-    """Return a JSON value; raises ``Unfit`` where a name is twice in an object.
-
-    Which of two values is meant nobody can know, and readers of JSON do not agree.
-    """
-
-    def fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members = dict(pairs)
-        if len(members) < len(pairs):
-            raise Unfit(place, "a name is there more than once")
-        return members
-
-    value = json.decode(data)  # stricter than Python's own
-    stdlib_json.loads(data, object_pairs_hook=fields)
-    return value
-
-
-def whole_numbers(value: Any) -> Any:
-    """Return the fields with whole numbers where JSON writes them as 1.0, which is the same."""
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: int(value) if isinstance(value, float) and value.is_integer() else value
-        for name, value in value.items()
-    }
-
-
-def _read(kind: Any, pairs: MultiDict[str, str], place: str) -> Any:
+def _struct_of(kind: Any, pairs: MultiDict[str, str], place: str) -> Any:
     """Return the struct of the `pairs` of a request; where a field is a list, names may repeat."""
     [info] = multi_type_info([kind])
     assert isinstance(info, StructType)
     lists = {field.encode_name for field in info.fields if isinstance(field.type, ListType)}
     values: dict[str, Any] = {}
-    for name, several in pairs.lists():
-        if name not in lists and len(several) > 1:
-            raise Unfit(place, f"{name} is there more than once")
-        values[name] = several if name in lists else several[0]
+    for name, texts in pairs.lists():
+        if name not in lists and len(texts) > 1:
+            raise InvalidInput(place, f"{name} is there more than once")
+        values[name] = texts if name in lists else texts[0]
     try:
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise Unfit(place, str(error)) from None
+        raise InvalidInput(place, str(error)) from None
+
+
+def _body(kind: Any) -> Any:
+    """Return the struct in the body of the request; 1.0 is the whole number 1, as JSON has it."""
+    try:
+        body = decode_json(request.get_data(), "body")
+        if isinstance(body, dict):
+            body = {name: _whole_number(value) for name, value in body.items()}
+        return msgspec.convert(body, kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInput("body", str(error)) from None
+
+
+def _whole_number(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def decode_json(data: bytes | str, place: str) -> Any:
+    """Return a JSON value; raises ``InvalidInput`` where a name is twice in an object.
+
+    Which of two values is meant nobody can know, and readers of JSON do not agree.
+    """
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values = dict(pairs)
+        if len(values) < len(pairs):
+            raise InvalidInput(place, "a name is there more than once")
+        return values
+
+    value = json.decode(data)  # stricter than Python's own
+    stdlib_json.loads(data, object_pairs_hook=members)
+    return value
