@@ -43,7 +43,7 @@ from relevansi.web.frame import access, forms
 from relevansi.web.frame.forms import LONGEST_LABEL, ListField, UnusableForm
 from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.runs import imports
-from relevansi.web.study import study as rules
+from relevansi.web.study import rules
 
 blueprint = Blueprint("comparisons", __name__, url_prefix="/comparisons")
 rated = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")
@@ -90,7 +90,7 @@ def show() -> str:
     """Show the comparison of the chosen runs, else of the first phase that has any."""
     with access.reading() as (session, rater):
         study = rater.study
-        rule = reports.rule_of(session, study, rules.wanted_rule())
+        rule = reports.rule_of(session, study, rules.requested_rule())
         phases = chosen_runs.phases_of(session, study)
         address = _address(_chosen(session, study, phases), rule, study)
         report, different = None, {}
@@ -120,7 +120,7 @@ def question(position: int) -> str:
     While raters are blind this is logged: their owner may be one of them.
     """
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.requested_rule())
         address = _address(request.args.getlist("runs"), rule, rater.study)
         compared = [runs.find(session, rater.study, run) for run in address.runs]
         lists = chosen_runs.compared_question(session, rater.study, address.runs, position, rule)
@@ -226,7 +226,7 @@ def _report() -> tuple[ComparisonReport, Address]:
         report, _ = rated_comparisons.compare_files(files, phase=_phase())
         return report, _address_of_files(files)
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.requested_rule())
         address = _address(request.args.getlist("runs"), rule, rater.study)
         report = comparisons.report(session, rater.study, address.runs, rule, with_agreement=True)
         return report, address

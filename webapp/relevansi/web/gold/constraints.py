@@ -39,7 +39,7 @@ from relevansi.web.frame.forms import checked, chosen_file
 from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.gold import card_marks, constraint_words
 from relevansi.web.gold.card_marks import DecisionForm, DecisionMistake
-from relevansi.web.study import study as rules
+from relevansi.web.study import rules
 
 KAPPA = "coefficient"
 WHY_NONE: dict[object, str] = dict([*NO_AGREEMENT.items(), *NO_SHARE_EXPLANATIONS.items()])
@@ -200,7 +200,7 @@ FIRST_SHOWN = 10
 def beside_people(run_id: str) -> str:
     """Show the confusion table, kappa, precision and recall, and the cards to look at."""
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.requested_rule())
         comparison = constraints.compare(session, rater.study, run_id, rule)
         choices = rules.rule_choices(session, rater.study)
     return render_template(

@@ -11,7 +11,7 @@ from flask import Blueprint, Response
 from relevansi.services.runs import reports
 from relevansi.services.workers import jobs, kinds
 from relevansi.web.frame import access
-from relevansi.web.study import study
+from relevansi.web.study import rules
 from relevansi.web.workers.jobs import download, redirect_to_job
 
 blueprint = Blueprint("proof_packs", __name__)
@@ -23,7 +23,7 @@ def pack(run_id: str | None = None) -> Response:
     from relevansi.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, study.wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.requested_rule())
         job_data = kinds.packing(run_id, rule)
         if not packs.is_long(session, rater.study, run_id, rule):
             return download(kinds.make_pack(session, rater.study, job_data, lambda *_: None))

@@ -45,7 +45,7 @@ from relevansi.web.frame.forms import checked
 from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.runs import questions, run_figures
 from relevansi.web.runs.imports import LabelsForm, MoveForm
-from relevansi.web.study import study as rules
+from relevansi.web.study import rules
 
 blueprint = Blueprint("runs", __name__, url_prefix="/runs")
 FORMATS = {
@@ -171,7 +171,7 @@ def show(run_id: str) -> str:
     with access.reading() as (session, rater):
         study = rater.study
         run, latency = runs.run_page(session, rater, run_id), runs.latency_of(session, run_id)
-        rule = reports.rule_of(session, study, rules.wanted_rule())
+        rule = reports.rule_of(session, study, rules.requested_rule())
         report = reports.in_words(session, study, run_id, rule)
         with_unasked = reports.report(session, study, run_id, rule, with_unasked=True)
         choices = rules.rule_choices(session, study)
@@ -323,7 +323,7 @@ def remove_sample() -> Response:
 def metrics(run_id: str) -> Response:
     """Return the same numbers as the page and the command line, as JSON."""
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.requested_rule())
         report = reports.report(session, rater.study, run_id, rule)
     return jsonify(metrics_json(report))
 
@@ -333,7 +333,7 @@ def export(run_id: str, name: str) -> Response:
     """Return a run as a file to take away."""
     file_format = next(key for key, value in FORMATS.items() if value == name)
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
+        rule = reports.rule_of(session, rater.study, rules.requested_rule())
         file = exports.export(session, rater.study, run_id, rule, file_format)
     return attached(file.data, file.media_type, file.name)
 

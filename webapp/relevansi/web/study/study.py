@@ -9,7 +9,6 @@ from itertools import chain, zip_longest
 from typing import Any, get_args
 
 from flask import Blueprint, Response, make_response, render_template, request, url_for
-from msgspec import Struct
 from msgspec.structs import asdict, replace
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
@@ -53,9 +52,7 @@ MOST_RATERS = 1000
 DEEPEST = 10_000
 LONGEST_ASSIGNMENT = 2000
 LONGEST_WORD = 40
-TOP = 4
-
-
+GRADES = {str(grade): grade for grade in range(1, Scale.MOST + 1)}
 PARTS = {
     "general": ("name", "show_pictures"),
     "scale": (
@@ -73,7 +70,7 @@ PARTS = {
     "guidelines": ("guidelines",),
 }
 """The groups of settings, one on a screen, and their fields."""
-EFFECTIVE = ("blind", "overlap", "pool_depth", "merging", "cannot_tell", "asks_quality")
+CONFIRMED = ("blind", "overlap", "pool_depth", "merging", "cannot_tell", "asks_quality")
 """The settings that change what is already judged, or what it comes to: they are confirmed."""
 
 
@@ -104,8 +101,8 @@ class StudyForm(Form):
     badges_while_blind = SwitchField()
     show_record = SwitchField()
     suggest_quality = ChoiceField({"open": None, "yes": True, "no": False})
-    top = ChoiceField({str(grade): grade for grade in range(1, TOP + 1)}, default=1)
-    relevant_from = ChoiceField({str(grade): grade for grade in range(1, TOP + 1)}, default=1)
+    top = ChoiceField(GRADES, default=1)
+    relevant_from = ChoiceField(GRADES, default=1)
     merging = ChoiceField({"usual": None, "median": "median", "majority": "majority"})
     asks_quality = SwitchField(default=True)
     marks_words = SwitchField(default=True)
@@ -133,11 +130,11 @@ class StudyForm(Form):
     def validate_relevant_from(self, field: Field) -> None:
         if field.data is None:  # no grade at all, which is said already
             return
-        with _invalid():
-            studies.scale_of(self.top.data or TOP, field.data if self.top.data != 1 else 1)
+        with _refusal_as_error():
+            studies.scale_of(self.top.data or Scale.MOST, field.data if self.top.data != 1 else 1)
 
     def validate_reason_lines(self, field: Field) -> None:
-        with _invalid():
+        with _refusal_as_error():
             reasons.from_lines(field.data.splitlines(), Card.kind)
 
     def validate_place(self, field: Field) -> None:
@@ -145,7 +142,7 @@ class StudyForm(Form):
             raise ValidationError(NOT_WHOLE)
 
     def validate_further(self, field: Field) -> None:
-        with _invalid():
+        with _refusal_as_error():
             studies.figures_in(field.data)
 
     def switches(self, study: Study) -> Switches:
@@ -183,13 +180,14 @@ class StudyForm(Form):
         return (*(name for *_, name in sorted(places)), *studies.figures_in(self.further.data))
 
 
-for _grade in range(TOP + 1):
+for _grade in range(Scale.MOST + 1):
     setattr(StudyForm, f"word_{_grade}", LineField(LONGEST_WORD))
     setattr(StudyForm, f"guidance_{_grade}", LineField(LONGEST_LABEL))
 
 
 @contextmanager
-def _invalid() -> Iterator[None]:
+def _refusal_as_error() -> Iterator[None]:
+    """Show a refusal inside the ``with`` block as the error of a field."""
     try:
         yield
     except Refused as refused:
@@ -222,7 +220,7 @@ def save() -> Response:
             return htmx.respond("study/page.html", "study/_changed.html", page, 422)
         before, switches = studies.switches(study), form.switches(study)
         is_confirmed = "confirmed" in request.form
-        unconfirmed = [] if is_confirmed else _effective(session, study, switches)
+        unconfirmed = [] if is_confirmed else _to_confirm(session, study, switches)
         unchanged = {name: getattr(before, name) for name in unconfirmed}
         studies.set_switches(session, study, replace(switches, **unchanged), access.now())
         is_saved = studies.switches(study) != before
@@ -232,10 +230,10 @@ def save() -> Response:
     return htmx.see_other(url_for("study.show", part=_part(), saved=1))
 
 
-def _effective(session: Session, study: Study, switches: Switches) -> list[str]:
+def _to_confirm(session: Session, study: Study, switches: Switches) -> list[str]:
     """Return the settings that would change with an effect on what is judged."""
     before = studies.switches(study)
-    changed = [name for name in EFFECTIVE if getattr(before, name) != getattr(switches, name)]
+    changed = [name for name in CONFIRMED if getattr(before, name) != getattr(switches, name)]
     return changed if changed and studies.has_verdicts(session, study) else []
 
 
@@ -269,7 +267,8 @@ def guidelines() -> Response:
 
 
 @blueprint.get("/standing", endpoint="standing")
-def show_standing() -> Response:
+def show_progress() -> Response:
+    """Show how far the questions of the study are rated, by whom, and what is left."""
     with access.reading() as (session, rater):
         study = rater.study
         questions = progress.question_progress(session, study)
@@ -485,18 +484,3 @@ def _notes(
             saved=saved,
         )
     return make_response(text, status)
-
-
-class RuleChoice(Struct, frozen=True):
-    name: str
-    label: str
-
-
-def wanted_rule() -> str | None:
-    """Return the rule that the address names; ``None`` leaves the choice to the study."""
-    return request.args.get("rule") or None
-
-
-def rule_choices(session: Session, study: Study) -> tuple[RuleChoice, ...]:
-    names = (rule.name for rule in reports.rules(session, study))
-    return tuple(RuleChoice(name, labels.rule(name)) for name in names)
