@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import asdict
 
 from relevansi.exporters.comparisons import document
@@ -19,10 +18,8 @@ from relevansi.exporters.exports.metrics_tables import (
     state_json,
     whole_if_exact,
 )
-from relevansi.exporters.frame.json_files import fields, json_file
-from relevansi.exporters.frame.latex import latex
-from relevansi.exporters.frame.spreadsheets import tables_workbook
-from relevansi.exporters.frame.tables import Document, html, markdown
+from relevansi.exporters.frame.json_files import fields, moment_json
+from relevansi.exporters.frame.report_formats import formats
 from relevansi.metrics.comparisons.comparisons import (
     PARTS,
     ComparedQuestionLine,
@@ -35,46 +32,6 @@ from relevansi.metrics.comparisons.stability import StabilityLine
 from relevansi.metrics.intervals import CONFIDENCE, METHOD
 from relevansi.metrics.judging.empty_answers import EmptyAnswer, counts_of
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS, HEADLINES
-
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-
-
-class ReportFormat(Struct, frozen=True):
-    """One format: ``render`` makes the file of a report and the day it is dated."""
-
-    render: Callable[[Any, date], bytes]
-    extension: str
-    media_type: str
-
-
-def formats(
-    document: Callable[[Any, date], Document], values: Callable[[Any], object]
-) -> Mapping[str, ReportFormat]:
-    """Return every format of a report by the name that the command line and the page give it.
-
-    `values` is what its JSON holds, the same on every day.
-    """
-
-    def of(write: Callable[[Document], bytes]) -> Callable[[Any, date], bytes]:
-        return lambda report, on: write(document(report, on))
-
-    return {
-        "markdown": ReportFormat(of(markdown), "md", "text/markdown; charset=utf-8"),
-        "latex": ReportFormat(of(latex), "tex", "application/x-tex; charset=utf-8"),
-        "html": ReportFormat(of(html), "html", "text/html; charset=utf-8"),
-        "docx": ReportFormat(of(_word_file), "docx", DOCX),
-        "xlsx": ReportFormat(of(tables_workbook), "xlsx", XLSX),
-        "json": ReportFormat(
-            lambda report, _on: json_file(values(report)), "json", "application/json"
-        ),
-    }
-
-
-def _word_file(document: Document) -> bytes:
-    from relevansi.exporters.frame.word_files import word_file  # noqa: PLC0415 - python-docx costs a start 0.25 s
-
-    return word_file(document)
 
 
 def comparison_json(report: ComparisonReport) -> dict[str, Any]:
@@ -153,11 +110,6 @@ _COMPOSITE = {
     "weights": dict(COMPOSITE_WEIGHTS),
     "is_a_verdict": False,
 }
-
-
-def moment_json(when: datetime | None) -> str | None:
-    """Return a moment as ISO 8601 has it."""
-    return when.isoformat() if when else None
 
 
 def _contender(contender: Contender, empty: Mapping[int, EmptyAnswer] | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from relevansi import labels, notation
 from relevansi.exporters.exports import empty_answers
 from relevansi.exporters.frame.charts import in_words
 from relevansi.exporters.frame.csv_cells import Cell, csv_bytes, rounded
-from relevansi.exporters.frame.json_files import fields
+from relevansi.exporters.frame.json_files import fields, moment_json
 from relevansi.exporters.frame.tables import Table, escaped, inline, markdown_table, text_table
 from relevansi.i18n import gettext, ngettext
 from relevansi.kinds.property import Card, CardParticulars, Particulars
@@ -72,7 +72,7 @@ def whole_if_exact(value: JsonValue) -> JsonValue:
 def _given_json(counts: GivenOn) -> JsonValue:
     return {
         **fields(counts, "n", "blind", "open"),
-        "last_open": counts.last_open.isoformat() if counts.last_open else None,
+        "last_open": moment_json(counts.last_open),
         "unknown": counts.unknown,
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
 from relevansi.printable import json_escaped
@@ -21,3 +22,8 @@ def fields(item: object, *names: str) -> dict[str, Any]:
     {'imag': 2.0, 'real': 1.0}
     """
     return {name: getattr(item, name) for name in names}
+
+
+def moment_json(when: datetime | None) -> str | None:
+    """Return a moment as ISO 8601 has it."""
+    return when.isoformat() if when else None

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from relevansi import notation
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
-from relevansi.exporters.frame.json_files import fields
+from relevansi.exporters.frame.json_files import fields, moment_json
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.intervals import CONFIDENCE, METHOD
@@ -71,7 +71,7 @@ def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
     return {
         **fields(rule, *RULE_FIELDS),
         "chosen_at": rule.chosen_at.isoformat(),
-        "ended_at": rule.ended_at.isoformat() if rule.ended_at else None,
+        "ended_at": moment_json(rule.ended_at),
         "n": len(rule.sample),
         "of": rule.of,
         "sample": list(rule.sample),
