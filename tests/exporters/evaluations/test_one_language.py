@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevansi import labels
-from relevansi.cli.evaluations.scoring import constraints_table
-from relevansi.cli.frame.output import document_text
+from relevansi.cli.evaluations.scoring import constraint_parts
+from relevansi.cli.frame.output import document_text, printed
 from relevansi.exporters.evaluations import score_documents
 from relevansi.exporters.evaluations.score_documents import WaitingRows
 from relevansi.exporters.frame.tables import Document
@@ -34,7 +34,7 @@ def _report(kind: EvaluationKind, data: bytes, **settings: Any) -> Document:
 def _constraints(missing: MissingRule) -> str:
     gold, results = (scoring.NamedBytes("f.json", data) for data in (gold_bytes(), v2_file()))
     report, _ = scoring.constraint_scoring(gold, results, missing=missing)
-    return constraints_table(report).decode()
+    return printed(constraint_parts(report), width=100).decode()
 
 
 SCORES = {

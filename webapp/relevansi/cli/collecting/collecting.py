@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -66,16 +65,24 @@ def _method(_context: click.Context, _option: click.Parameter, value: str) -> st
 @tries_option
 @click.option("--no-import", is_flag=True, help="Write the file only.")
 @click.option("--keep-unanswered", is_flag=True, help="Keep a run without a single answer too.")
-def collect_command(
+def collect_command(  # noqa: PLR0913 (a parameter for each option)
     *,
     endpoint: str,
     method: str,
     llm: str,
     questions: Path | None,
+    first: int | None,
+    last: int | None,
+    limit: int | None,
     output: Path,
+    resume: bool,
     mapping: Path | None,
     api: str,
-    **settings: Any,
+    model: str | None,
+    timeout: float,
+    tries: int,
+    no_import: bool,
+    keep_unanswered: bool,
 ) -> None:
     """Put the questions to a chatbot in order, write test_results.json, import it.
 
@@ -87,15 +94,15 @@ def collect_command(
     if mapping is not None:
         spoken = mappings.read(mapping.name, mapping.read_bytes())
     else:
-        spoken = mappings.openai(settings["model"] or llm) if api == "openai" else mappings.CONTRACT
+        spoken = mappings.openai(model or llm) if api == "openai" else mappings.CONTRACT
     mappings.filled(spoken.headers)  # a missing setting is reported before anything is begun
     with naming("--endpoint"):
-        chatbot = Chatbot(endpoint, spoken, Patience(settings["timeout"], settings["tries"]))
+        chatbot = Chatbot(endpoint, spoken, Patience(timeout, tries))
     question_file = questions or resource("seeds") / "questions.json"
-    part = _part_of(question_file, settings["first"], settings["last"], settings["limit"])
+    part = _part_of(question_file, first, last, limit)
     plan = collection.CollectionPlan(part, method, llm, chatbot)
-    collected = collection.unfinished(plan, output) if settings["resume"] else None
-    if settings["resume"] and collected is None:
+    collected = collection.unfinished(plan, output) if resume else None
+    if resume and collected is None:
         say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
     elif collected is not None and collected.is_finished:
         say(gettext("This collection is finished already: nothing is asked."), err=True)
@@ -103,7 +110,7 @@ def collect_command(
         collected = collection.begin(plan, output, options.now().astimezone())
     collected = _ask_rest(collected, plan)
     # A collection that was finished before had its file already: it is not ours to remove.
-    keeps = settings["keep_unanswered"] or collected.is_finished
+    keeps = keep_unanswered or collected.is_finished
     if not (collected.has_answers or keeps):
         collected.file.unlink()
         refusal = gettext(
@@ -113,7 +120,7 @@ def collect_command(
         raise click.ClickException(refusal)
     collected = collection.finish(collected)
     _report(collected, plan)
-    if not settings["no_import"]:
+    if not no_import:
         decision = FileDecision(
             method=collected.run.search_method or "", llm=collected.run.llm or ""
         )

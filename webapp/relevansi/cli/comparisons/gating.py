@@ -171,24 +171,18 @@ def _of_server(
         "floor": [f"{figure}={value!r}" for figure, value in request.floors.items()],
         "figures": ",".join(request.figures),
         "ask": ask,
-        "columns": json.encode(choices.columns).decode() if choices.columns else "",
-        "grades": json.encode(choices.grades).decode() if choices.grades else "",
+        "columns": json.encode(choices.columns).decode(),
+        "grades": json.encode(choices.grades).decode(),
         "depth": choices.depth,
         "split": choices.split,
     }
     del fields["floors"]
-    # Not `if value`: a tolerance of 0 goes along.
-    form = {
-        name: _field(value)
-        for name, value in fields.items()
-        if value is not False and value not in (None, "")
-    }
     try:
         answer = client.request(
             "POST",
             client.full_address(url, ADDRESS),
             token=secret(TOKEN),
-            data=form,
+            data={name: value for name, value in fields.items() if value is not None},
             files=[("files", file) for file in files],
         )
         if answer.is_success:
@@ -207,12 +201,6 @@ def _of_server(
         why = f"{why} {advice}"
     refused = gettext("The server refused (%(status)s):", status=answer.status_code)
     raise click.ClickException(f"{refused} {why}")
-
-
-def _field(value: Any) -> Any:
-    if isinstance(value, list):
-        return value
-    return "1" if value is True else str(value)
 
 
 def _document(report: GateReport, *, unjudged: bool = False) -> Document:

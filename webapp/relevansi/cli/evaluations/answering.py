@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -48,15 +47,22 @@ def answer_command() -> None:
     "--at-once", type=click.IntRange(1, 16), default=1, help="Calls on their way at the same time."
 )
 @click.option("--print-prompt", is_flag=True, help="Print the fixed prompt; with -o write it.")
-def json_v2_command(
+def json_v2_command(  # noqa: PLR0913 (a parameter for each option)
     *,
     endpoint: str | None,
     questions: Path | None,
     output: Path | None,
+    resume: bool,
     retriever: str | None,
+    model: str | None,
+    index_version: str | None,
+    adapter_id: str | None,
+    registry_model_id: str | None,
     max_tokens: int | None,
+    timeout: float,
+    tries: int,
+    at_once: int,
     print_prompt: bool,
-    **options: Any,
 ) -> None:
     """Ask each question once, with its contexts, the fixed prompt and temperature 0.
 
@@ -74,13 +80,13 @@ def json_v2_command(
         return
     if endpoint is None or questions is None or output is None or is_standard(output):
         raise click.UsageError(gettext("Say --endpoint, --questions and -o, or --print-prompt."))
-    if options["adapter_id"] and options["registry_model_id"]:
+    if adapter_id and registry_model_id:
         raise click.UsageError(gettext("Say --adapter-id or --registry-model-id, not both."))
     # What is missing for a call is reported before anything is asked.
-    patience = Patience(options["timeout"], options["tries"])
-    settings: dict[str, object] = {"temperature": json_answering.TEMPERATURE}
+    patience = Patience(timeout, tries)
     limit = {} if max_tokens is None else {"max_tokens": max_tokens}
-    mapping = mappings.openai(options["model"], settings=settings | limit)
+    settings = {"temperature": json_answering.TEMPERATURE, **limit}
+    mapping = mappings.openai(model, settings=settings)
     mappings.filled(mapping.headers)
     with naming("--endpoint"):
         chatbot = Chatbot(endpoint, mapping, patience)
@@ -93,11 +99,15 @@ def json_v2_command(
     question_set = questions_in(questions)
     if retriever is None:
         _warn_without_contexts(sum(not each.contexts for each in question_set.questions))
-    names = ("index_version", "adapter_id", "registry_model_id")
-    provenance = {name: options[name] for name in names} | {"model_id": options["model"]}
+    provenance = {
+        "index_version": index_version,
+        "adapter_id": adapter_id,
+        "registry_model_id": registry_model_id,
+        "model_id": model,
+    }
     head = json_answering.head(question_set, chatbot, provenance, context_source) | limit
-    answering = json_answering.begin(question_set, output, head, resume=options["resume"])
-    failed = _ask(answering, chatbot, context_source, options["at_once"])
+    answering = json_answering.begin(question_set, output, head, resume=resume)
+    failed = _ask(answering, chatbot, context_source, at_once)
     _warn_without_contexts(answering.n_without)
     total, unanswered = len(answering.questions), len(answering.unanswered)
     progress = gettext(

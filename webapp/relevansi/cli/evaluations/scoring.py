@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,12 @@ from typing import Any
 import click
 
 from relevansi import labels, notation
-from relevansi.cli.frame.options import FILE, WIDTH, FiniteRange, Reply, replies
-from relevansi.cli.frame.output import notice, printed, write_pieces
+from relevansi.cli.frame.options import FILE, FiniteRange, Reply, replies
+from relevansi.cli.frame.output import notice, write_pieces
 from relevansi.config import secret
 from relevansi.exporters.evaluations import score_documents as documents
 from relevansi.exporters.evaluations.score_documents import ScoredRow, WaitingRows
-from relevansi.exporters.frame.tables import numbers, table_of, text_table
+from relevansi.exporters.frame.tables import Table, numbers, table_of, text_table
 from relevansi.exporters.gold.constraint_reports import constraints_json
 from relevansi.i18n import gettext, mark
 from relevansi.importers.evaluations import expected_json
@@ -66,8 +66,8 @@ MISSING_NOTES = {
 }
 
 
-def constraints_table(report: ConstraintReport) -> bytes:
-    """Return the figures, the matrix and the categories of a report as a terminal shows them."""
+def constraint_parts(report: ConstraintReport) -> Iterator[Table | str]:
+    """Yield the figures, the matrix and the categories of a report, and how MISSING counts."""
     totals, matrix = report.totals, report.totals.matrix
     headlines = headline_figures(report).items()
     figures = [(CONSTRAINT_MEASURES[name].label, figure) for name, figure in headlines]
@@ -107,8 +107,8 @@ def constraints_table(report: ConstraintReport) -> bytes:
             (numbers(gettext("Mean CPR")), lambda line: notation.four(line[1].mean_cpr)),
         ),
     )
-    parts = (counts, of_run, of_matrix, by_category, gettext(MISSING_NOTES[report.missing]))
-    return printed(parts, width=WIDTH)
+    yield from (counts, of_run, of_matrix, by_category)
+    yield gettext(MISSING_NOTES[report.missing])
 
 
 ITEM_FORMATS = ("json", "csv")
@@ -157,15 +157,18 @@ def score_command() -> None:
 @click.option("--min-average", type=up_to(100), default="95")
 @click.option("--min-pass-rate", type=up_to(1), default="0.98")
 @replies(*ALL_FORMATS)
-def json_v2_command(
+def json_v2_command(  # noqa: PLR0913 (a parameter for each option)
     *,
     file: Path | None,
     questions: Path | None,
     outputs: Path | None,
     provenance: Path | None,
+    prompt: Path | None,
+    subset: Path | None,
     gate: bool,
+    min_average: Fraction,
+    min_pass_rate: Fraction,
     reply: Reply,
-    **options: Any,
 ) -> None:
     """Score JSON answers, in FILE or as --questions and --outputs joined by id.
 
@@ -188,8 +191,7 @@ def json_v2_command(
         answered = _answered(file, questions, outputs, provenance)
         for problem in answered.problems:
             warn(problem)
-        subset, prompt = options["subset"], options["prompt"]
-        limits = Gate(options["min_average"], options["min_pass_rate"])
+        limits = Gate(min_average, min_pass_rate)
         settings = ScoringSettings(
             EvaluationKind.JSON,
             gate=limits,
@@ -285,7 +287,7 @@ def constraints_command(
     if reply.is_json:
         reply.json(constraints_json(report))
     else:
-        reply.write(constraints_table(report))
+        reply.text(constraint_parts(report))
 
 
 @score_command.command("answers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from functools import wraps
@@ -91,6 +91,10 @@ class Reply(Struct, frozen=True):
             case _:
                 data = document_text(document, width=width)
         self.write(data)
+
+    def text(self, parts: Iterable[Table | str]) -> None:
+        """Write tables and sentences as a terminal shows them."""
+        self.write(printed(parts, width=WIDTH))
 
     def table(self, table: Table) -> None:
         """Write a table without a frame, as wide as the terminal."""

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from relevansi.cli.frame import options
-from relevansi.cli.frame.options import WIDTH, Reply, replies
-from relevansi.cli.frame.output import printed, say
+from relevansi.cli.frame.options import Reply, replies
+from relevansi.cli.frame.output import say
 from relevansi.db.tables.planning import RuleKind
 from relevansi.db.tables.study import QuestionSet, Study
 from relevansi.exporters.frame.tables import Section
@@ -93,7 +93,7 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
 
 
 def _write_section(section: Section, reply: Reply, *notes: str) -> None:
-    reply.write(printed([*section.sentences, *notes, *section.tables], width=WIDTH))
+    reply.text([*section.sentences, *notes, *section.tables])
 
 
 @click.command("sample")

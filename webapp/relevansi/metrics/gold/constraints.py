@@ -396,7 +396,7 @@ def compare_constraints(
 ) -> ConstraintComparison:
     """Return the comparison of `contenders`, which were checked against the same gold questions."""
     pairs = [
-        _paired_values(figure, at_zero, first, second)
+        _paired_values(figure, first, second, at_zero=at_zero)
         for figure, at_zero in PAIRED_CONSTRAINTS
         for first, second in combinations(contenders, 2)
     ]
@@ -412,7 +412,7 @@ def compare_constraints(
 
 
 def _paired_values(
-    figure: str, at_zero: bool, first: CheckedContender, second: CheckedContender
+    figure: str, first: CheckedContender, second: CheckedContender, *, at_zero: bool
 ) -> PairedValues:
     first_values = _values(first, figure, at_zero=at_zero)
     second_values = _values(second, figure, at_zero=at_zero)

@@ -151,11 +151,12 @@ def ndcg_at(ranked: RankedGrades, cutoff: int, *, exponential: bool = False) -> 
     >>> ndcg_at(RankedGrades((0, 2), pool=(0, 2), scale=Scale(top=2)), 1)
     0.0
     """
-    ideal = _gain(sorted(ranked.pool, reverse=True)[:cutoff], exponential)
-    return _gain(ranked.grades(cutoff), exponential) / ideal if ideal else None
+    best_grades = sorted(ranked.pool, reverse=True)[:cutoff]
+    ideal = _gain(best_grades, exponential=exponential)
+    return _gain(ranked.grades(cutoff), exponential=exponential) / ideal if ideal else None
 
 
-def _gain(grades: Iterable[int], exponential: bool) -> float:
+def _gain(grades: Iterable[int], *, exponential: bool) -> float:
     gains = (2**grade - 1 if exponential else grade for grade in grades)
     return fsum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
