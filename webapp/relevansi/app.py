@@ -32,7 +32,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         instance_path=str(settings.instance),
     )
     app.config.update(_configuration(settings))
-    setup.join(app, settings.database_url)
+    setup.set_up(app, settings.database_url)
     if app.config["FOLDER"] is not None:
         _put_before_studies(app, settings)
     if sys.platform == "linux":

@@ -340,11 +340,6 @@ def seconds(milliseconds: float) -> str:
     return length.replace(" ", UNBROKEN)
 
 
-def size(square_metres: float) -> str:
-    """Return the size of a building or a plot, in one line."""
-    return f"{number(square_metres)}{UNBROKEN}m²"
-
-
 def distance(kilometres: float) -> str:
     r"""Return a distance, to ten metres below a kilometre and to a hundred above, in one line.
 

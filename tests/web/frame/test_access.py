@@ -14,7 +14,7 @@ from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.test import create_environ, run_wsgi_app
 
 from relevansi.db.engine import Database
-from relevansi.web.frame.access import OF_KNOWN, OF_PAGES, OF_STRANGERS
+from relevansi.web.frame.access import ANONYMOUS_LIMITS, DOCUMENT_HEADERS, SIGNED_IN_LIMITS
 from relevansi.web.frame.session_cookie import LIFETIME
 from tests.web.conftest import PART
 from tests.web.visitors import lock, owner
@@ -39,8 +39,8 @@ def test_every_answer_is_strict(client: FlaskClient, address: str, given: dict[s
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "same-origin"
     assert headers["Cache-Control"] == "no-store"
-    assert {name: headers.get(name) for name in OF_PAGES} == (
-        dict.fromkeys(OF_PAGES) if given else OF_PAGES
+    assert {name: headers.get(name) for name in DOCUMENT_HEADERS} == (
+        dict.fromkeys(DOCUMENT_HEADERS) if given else DOCUMENT_HEADERS
     )
     assert "Strict-Transport-Security" not in headers
     by_https = client.get(address, base_url="https://localhost")
@@ -187,7 +187,9 @@ def read(app: Flask, environ: dict[str, object]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("sender", "most"), [(AT_HOME, OF_KNOWN), (FROM_AFAR, OF_STRANGERS)], ids=["owner", "stranger"]
+    ("sender", "most"),
+    [(AT_HOME, SIGNED_IN_LIMITS), (FROM_AFAR, ANONYMOUS_LIMITS)],
+    ids=["owner", "stranger"],
 )
 def test_a_form_may_be_as_long_and_have_as_many_fields_as_its_sender_s_limits(
     app: Flask, client: FlaskClient, sender: dict[str, str], most: tuple[int, int]
@@ -206,7 +208,10 @@ def test_a_form_may_be_as_long_and_have_as_many_fields_as_its_sender_s_limits(
 def test_files_are_taken_from_the_owner_alone(app: Flask, client: FlaskClient) -> None:
     client.get("/")
     files = {"CONTENT_TYPE": "multipart/form-data; boundary=cut"}
-    for sender, most in ((AT_HOME, app.config["MAX_CONTENT_LENGTH"]), (FROM_AFAR, OF_STRANGERS[0])):
+    for sender, most in (
+        (AT_HOME, app.config["MAX_CONTENT_LENGTH"]),
+        (FROM_AFAR, ANONYMOUS_LIMITS[0]),
+    ):
         with app.test_request_context("/", environ_overrides=posted(b"", **sender, **files)):
             app.preprocess_request()
             assert request.max_content_length == most

@@ -195,7 +195,7 @@ class TestTheOwner:
         assert guess(app, 1, PASSWORD, elsewhere=True) == [303]
         for made_up in ("", "x", "IngiIg.x"):
             client = browser(app)
-            client.set_cookie(session_cookie.known_name(app), made_up, path="/sign-in")
+            client.set_cookie(session_cookie.browser_cookie_name(app), made_up, path="/sign-in")
             assert client.post("/sign-in", data={"password": PASSWORD}).status_code == 429
         assert known.post("/sign-in", data={"password": PASSWORD}).status_code == 303
         known.post("/sign-out")
@@ -236,7 +236,7 @@ class TestTheOwner:
     def test_changes_the_password(self, app: Flask, web_database: Database) -> None:
         lock(web_database)
         here, there = owner(app), owner(app, elsewhere=True)
-        here.delete_cookie(session_cookie.known_name(app), path="/sign-in")
+        here.delete_cookie(session_cookie.browser_cookie_name(app), path="/sign-in")
         guess(app, 6)
         new = {"password": "yang lain sama sekali", "again": "yang lain sama sekali"}
 

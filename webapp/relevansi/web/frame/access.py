@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -56,27 +56,29 @@ FAILURE = "relevansi.failure"
 """The name in the environ of why a study of the folder cannot be opened; no header can have it."""
 RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
-FILES = {"static", "joined.show"}  # the endpoints of files, which are the same for everybody
+STATIC_ENDPOINTS = {"static", "joined.show"}  # their files are the same for everybody
 YEAR = 365 * 24 * 3600
-OF_PROGRAMS = "/api/"
-OF_OPERATORS = "telemetry.metrics"
-"""The endpoint that a program asks by the owner's token, though it is none of ``/api/``."""
+API_PREFIX = "/api/"
+METRICS_ENDPOINT = "telemetry.metrics"
+"""What a program asks for by the owner's token, though its address is none of ``API_PREFIX``."""
 IN_PROCESS = "relevansi.in_process"
 """The name in the environ of a request that no network carried; no header can have it."""
-ALL = "everything"
+EVERYTHING = "everything"
+"""The scope of a token that may do whatever its rater may."""
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
 HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
-OF_PAGES = {
+DOCUMENT_HEADERS = {
     "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 """Further headers of responses that a browser can open or embed: all but parts of pages."""
-HOME_OF_GUESTS = "own_questions.index"  # the first page of a participant, by endpoint
+GUEST_HOME = "own_questions.index"
+"""The endpoint of a participant's first page."""
 
 
 class FromElsewhere(Refused):
@@ -174,7 +176,7 @@ class CurrentUser(NamedTuple):
     token_id: int | None = None
 
 
-NOBODY = CurrentUser()
+ANONYMOUS = CurrentUser()
 
 
 def database() -> Database:
@@ -184,7 +186,7 @@ def database() -> Database:
 
 def current_user() -> CurrentUser:
     """Return who makes this request; a stranger where the user was not looked up."""
-    user: CurrentUser = g.get("user", NOBODY)
+    user: CurrentUser = g.get("user", ANONYMOUS)
     return user
 
 
@@ -256,10 +258,10 @@ def set_headers(response: Response) -> Response:
         headers["Location"] = urlunsplit(
             ("", "", f"/{address.path.lstrip('/')}", address.query, "")
         )
-    headers.extend(HEADERS if htmx.wants_part() else {**HEADERS, **OF_PAGES})
+    headers.extend(HEADERS if htmx.wants_part() else {**HEADERS, **DOCUMENT_HEADERS})
     # An address with a version in it never changes what it holds.
     caching = f"public, max-age={YEAR}, immutable" if "v" in request.args else "no-cache"
-    headers["Cache-Control"] = caching if request.endpoint in FILES else "no-store"
+    headers["Cache-Control"] = caching if request.endpoint in STATIC_ENDPOINTS else "no-store"
     policy = POLICY.replace("data:", "data: https:") if g.get("pictures") else POLICY
     headers.add("Content-Security-Policy", policy)
     if user.key:
@@ -275,15 +277,15 @@ def check_study() -> None:
         raise failure
 
 
-def check() -> None:
+def check_user() -> None:
     """Look up who makes the request; raise the refusal if they may not."""
-    if request.endpoint in {*FILES, "health.healthz"}:
+    if request.endpoint in {*STATIC_ENDPOINTS, "health.healthz"}:
         return
     if is_for_programs():
-        user = g.user = _program()
+        user = g.user = _user_of_program()
     else:
         with database().reading() as session:
-            user = g.user = _looked_up(session)
+            user = g.user = _user_of_browser(session)
     if request.method not in SAFE_METHODS and not is_from_our_pages():
         raise FromElsewhere
     if user.key and request.headers.get(RATER, user.key) != user.key:
@@ -318,7 +320,7 @@ def _admit(user: CurrentUser, role: Role) -> None:
 
 def address_of_person() -> str:
     """Return the address by which a trusted proxy names who asks; empty without one."""
-    return str(request.environ.get(session_cookie.ADDRESS, ""))
+    return str(request.environ.get(session_cookie.PERSON_ADDRESS, ""))
 
 
 def has_sign_in(study: Study) -> bool:
@@ -326,20 +328,20 @@ def has_sign_in(study: Study) -> bool:
     return study.password is not None or bool(current_app.config["AUTH_HEADER"])
 
 
-def _looked_up(session: Session) -> CurrentUser:
-    guest = session_cookie.of_guest()
+def _user_of_browser(session: Session) -> CurrentUser:
+    """Return the user by what the browser or the house's proxy says; a guest goes by a cookie."""
+    guest_cookie = session_cookie.read_guest()
     if current_app.config["AUTH_HEADER"]:
-        current = study(session)
-        owners = current_app.config["OWNERS"]
+        current, owners = study(session), current_app.config["OWNERS"]
         person = sign_in.named_by_house(session, current, address_of_person(), owners, now())
         if person is not None:
             key = _key(current.id, current.created_at, "rater", person.id)
             return CurrentUser(person.id, current.id, is_owner=person.is_owner, key=key)
-        return _guest(session, guest) if guest else CurrentUser(key="")
-    if guest is not None:
-        return _guest(session, guest)
-    carried, is_demo = session_cookie.carried(), current_app.config["IS_DEMO"]
-    signed_in = sign_in.current_user(session, carried, now(), stays_open=is_demo)
+        return _user_of_guest(session, guest_cookie) if guest_cookie else CurrentUser(key="")
+    if guest_cookie is not None:
+        return _user_of_guest(session, guest_cookie)
+    rater_cookie, is_demo = session_cookie.read_rater(), current_app.config["IS_DEMO"]
+    signed_in = sign_in.current_user(session, rater_cookie, now(), stays_open=is_demo)
     if signed_in.is_open_house and not is_from_here():
         return CurrentUser(is_shut_out=True, key="")
     if signed_in.rater_id is None:
@@ -353,55 +355,62 @@ def _looked_up(session: Session) -> CurrentUser:
     )
 
 
+def _user_of_guest(session: Session, cookie: dict[str, Any]) -> CurrentUser:
+    study = studies.current(session)
+    assert study is not None
+    participant = participants.recognise(session, study, ParticipantCookie(**cookie), now())
+    if participant is None:
+        return CurrentUser(key="")
+    key = _key(study.id, study.created_at, session_cookie.GUEST, participant.id)
+    return CurrentUser(guest_id=participant.id, key=key)
+
+
 def is_for_programs() -> bool:
     """Whether an address is one of those that programs use, whether it is there or not."""
-    return request.path.startswith(OF_PROGRAMS) or request.endpoint == OF_OPERATORS
+    return request.path.startswith(API_PREFIX) or request.endpoint == METRICS_ENDPOINT
 
 
-def _program() -> CurrentUser:
+def _user_of_program() -> CurrentUser:
     """Return the rater of the token that a program sends; browsers' cookies count for nothing."""
     if IN_PROCESS in request.environ:  # a notebook's own: it holds the database anyway
-        with database().reading() as session:
-            owner = raters.owner(session, study(session))
-            labels.use_words_of(
-                owner.study.kind, Scale.stored(owner.study.scale), owner.study.merging
-            )
-            return CurrentUser(owner.id, owner.study_id, is_owner=True, key="", scopes=(ALL,))
+        return _owner()
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer":
         if role_for(request.endpoint) == Role.ANYBODY:
             return CurrentUser(key="")
         raise NoToken
     with database().reading() as session:
-        user_of_token = tokens.recognise(session, token.strip(), now())
-    if user_of_token is None:
+        user = tokens.recognise(session, token.strip(), now())
+    if user is None:
         raise NoToken
-    if user_of_token.used_at is None or user_of_token.used_at <= now() - tokens.SEEN_EVERY:
-        with (
-            suppress(*outages.OUTAGE_ERRORS),
-            database().writing() as session,
-        ):  # it is no part of the answer
-            tokens.note_use(session, user_of_token.id, now())
+    if user.used_at is None or user.used_at <= now() - tokens.SEEN_EVERY:
+        # When a token was last used is no part of the answer, which an outage need not delay.
+        with suppress(*outages.OUTAGE_ERRORS), database().writing() as session:
+            tokens.note_use(session, user.id, now())
             session.commit()
-    scopes = tuple(user_of_token.scopes.split())
-    who = user_of_token.rater_id, user_of_token.study_id, user_of_token.is_owner
-    return CurrentUser(*who, key="", scopes=scopes, token_id=user_of_token.id)
+    return CurrentUser(
+        user.rater_id,
+        user.study_id,
+        is_owner=user.is_owner,
+        key="",
+        scopes=tuple(user.scopes.split()),
+        token_id=user.id,
+    )
+
+
+def _owner() -> CurrentUser:
+    """Return the owner, with the words of the study in force."""
+    with database().reading() as session:
+        owner = raters.owner(session, study(session))
+        current = owner.study
+        labels.use_words_of(current.kind, Scale.stored(current.scale), current.merging)
+        return CurrentUser(owner.id, current.id, is_owner=True, key="", scopes=(EVERYTHING,))
 
 
 def need_scope(*scopes: str) -> None:
     """Raise ``OutOfScope`` unless the program's token has one of these scopes, or all."""
-    if not {ALL, *scopes} & set(current_user().scopes):
-        raise OutOfScope(scopes=", ".join((*scopes, ALL)))
-
-
-def _guest(session: Session, carried: dict[str, Any]) -> CurrentUser:
-    study = studies.current(session)
-    assert study is not None
-    participant = participants.recognise(session, study, ParticipantCookie(**carried), now())
-    if participant is None:
-        return CurrentUser(key="")
-    key = _key(study.id, study.created_at, session_cookie.GUEST, participant.id)
-    return CurrentUser(guest_id=participant.id, key=key)
+    if not {EVERYTHING, *scopes} & set(current_user().scopes):
+        raise OutOfScope(scopes=", ".join((*scopes, EVERYTHING)))
 
 
 def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
@@ -489,17 +498,10 @@ def is_host(text: str) -> bool:
         return False
 
 
-def why_refused(environ: Mapping[str, str]) -> str | None:
-    """Return why a request is refused that names no host."""
-    if not is_host(environ.get("HTTP_HOST", "localhost")):
-        return "The Host header does not name a host.\n"
-    return None
-
-
 MAX_PARTS = 1_000  # fields and files of one upload
-OF_STRANGERS = (64 * 2**10, 100)
+ANONYMOUS_LIMITS = (64 * 2**10, 100)
 """The bytes and fields of a body: a password, a consent or a language takes a hundredth of it."""
-OF_KNOWN = (512 * 2**10, 10_000)
+SIGNED_IN_LIMITS = (512 * 2**10, 10_000)
 """The longest text is an answer of 200,000 characters, the most fields are those of an import."""
 
 
@@ -512,7 +514,8 @@ def limit_body() -> None:
     if request.method in SAFE_METHODS:
         return
     user, largest = current_user(), current_app.config["MAX_CONTENT_LENGTH"]
-    body, fields = OF_KNOWN if user.rater_id or user.guest_id else OF_STRANGERS
+    is_signed_in = user.rater_id or user.guest_id
+    body, fields = SIGNED_IN_LIMITS if is_signed_in else ANONYMOUS_LIMITS
     if not (user.is_owner and request.mimetype == "multipart/form-data"):
         largest = min(body, largest)
     request.max_content_length = request.max_form_memory_size = largest

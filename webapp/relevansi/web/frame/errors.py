@@ -94,7 +94,7 @@ BY_OUTAGE = {
         30,
     ),
 }
-OTHER = ServerMessage(400, mark("This request cannot be answered"), RELOAD)
+CANNOT_ANSWER = ServerMessage(400, mark("This request cannot be answered"), RELOAD)
 BY_STATUS = {
     404: ServerMessage(404, mark("There is nothing at this address"), MISTYPED),
     405: ServerMessage(405, mark("This address does not take that kind of request"), MISTYPED),
@@ -108,7 +108,7 @@ BY_STATUS = {
     ),
 }
 
-OF_PROGRAMS = {
+PROGRAM_ADVICE = {
     RELOAD: mark("Ask for what is there now, and send what still fits."),
     SEE_RUNS: mark("GET /api/v1/runs lists the runs of this study."),
     MISTYPED: mark("GET /api/v1/openapi.json lists every address and what it takes."),
@@ -118,22 +118,23 @@ OF_PROGRAMS = {
 """What a program is advised in place of what a reader of pages is."""
 
 
-def explain(app: Flask) -> None:
+def handle_errors(app: Flask) -> None:
     """Answer every error of `app` with a page or a part that states the remedy."""
     for kind in outages.OUTAGE_ERRORS:
-        app.register_error_handler(kind, _database)
-    app.register_error_handler(HTTPException, _http)
-    app.register_error_handler(Exception, _any)
-    app.teardown_request(_let_go)
+        app.register_error_handler(kind, _outage)
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(Exception, _failure)
+    app.teardown_request(_forget_routing_error)
 
 
-def _let_go(_error: object) -> None:
+def _forget_routing_error(_error: object) -> None:
     # The error of an unknown address holds the request and all that was sent until garbage is
     # looked for.
     request.routing_exception = None
 
 
-def _any(error: Exception) -> Response:
+def _failure(error: Exception) -> Response:
+    """Return the answer to one of our own failures, or to a fault that nobody foresaw."""
     address = request.script_root + request.full_path.rstrip("?")
     if isinstance(error, OpenedElsewhere):
         button = gettext(BUTTONS.get(request.endpoint or "", mark("Go on")))
@@ -147,15 +148,17 @@ def _any(error: Exception) -> Response:
         return see_other(url_for("sign_in.show", next=address))
     advice = error.advice("page") if isinstance(error, ImportRefused) else error.advice()
     message = ServerMessage(error.status, error.sentence(), advice, error.retry_after)
-    return _answer(message, *(error.messages.values() if isinstance(error, UnusableForm) else ()))
+    details = error.messages.values() if isinstance(error, UnusableForm) else ()
+    return _page_or_part(message, *details)
 
 
 def _to_program(error: Failure) -> Response:
+    """Return a failure as a problem document, with a remedy that a program can follow."""
     listed = [
         problems.to_dict(problem, "program") if isinstance(problem, Problem) else problem
         for problem in getattr(error, "problems", ())
     ]
-    remedy = error.program_remedy or OF_PROGRAMS.get(error.remedy, error.remedy)
+    remedy = error.program_remedy or PROGRAM_ADVICE.get(error.remedy, error.remedy)
     match error:
         case ImportRefused():
             detail = error.advice("program")
@@ -163,16 +166,12 @@ def _to_program(error: Failure) -> Response:
             detail = " ".join(error.messages.values())
         case _:
             detail = error.advice() if listed else gettext(remedy) % error.placeholders
-    return _problem(error.sentence(), error.status, detail, listed, error.retry_after)
+    message = ServerMessage(error.status, error.sentence(), detail, error.retry_after)
+    return _problem_document(message, listed)
 
 
-def _problem(
-    title: str,
-    status: int,
-    detail: str,
-    listed: Sequence[dict[str, Any]] = (),
-    retry_after: int | None = None,
-) -> Response:
+def _problem_document(message: ServerMessage, listed: Sequence[dict[str, Any]] = ()) -> Response:
+    status, title, detail, retry_after = message
     details = ProblemDetails(title=title, status=status, detail=detail, problems=[*listed])
     answer = Response(json.encode(details), status, content_type="application/problem+json")
     answer.retry_after = retry_after
@@ -181,44 +180,45 @@ def _problem(
     return answer
 
 
-def _http(error: HTTPException) -> Response:
+def _http_error(error: HTTPException) -> Response:
     status = error.code or 500
     if status < 400:
         return error.get_response()  # type: ignore[return-value]
-    message = BY_STATUS.get(status, FAULT if status >= 500 else OTHER)
+    message = BY_STATUS.get(status, FAULT if status >= 500 else CANNOT_ANSWER)
     most, details = current_app.config["MAX_CONTENT_LENGTH"], []
     if status == 413 and most is not None:
         details = [gettext("At most %(n)s MB are read at once.", n=number(most / 2**20))]
-    answer = _translated(message, status, *details)
+    answer = _translated_answer(message._replace(status=status), *details)
     if isinstance(error, MethodNotAllowed):
         answer.allow.update(error.valid_methods or ())
     return answer
 
 
-def _database(error: Exception) -> Response:
+def _outage(error: Exception) -> Response:
     outage = outages.outage(error)
     if outage is None:
         return _fault(error)
     why = str(getattr(error, "orig", None) or error or type(error).__name__)
     telemetry.telemetry().count_outage(outage)
     current_app.logger.error("the database is %s: %s", outage, why.partition("\n")[0])
-    return _translated(BY_OUTAGE[outage], BY_OUTAGE[outage].status)
+    return _translated_answer(BY_OUTAGE[outage])
 
 
 def _fault(error: Exception) -> Response:
     current_app.logger.error("request failed", exc_info=error)
-    return _translated(FAULT, FAULT.status)
+    return _translated_answer(FAULT)
 
 
-def _translated(message: ServerMessage, status: int, *details: str) -> Response:
+def _translated_answer(message: ServerMessage, *details: str) -> Response:
+    """Return the answer that states a message in the reader's language, with further `details`."""
     title, advice = gettext(message.title), message.advice
     if access.is_for_programs():
-        detail = " ".join((gettext(OF_PROGRAMS.get(advice, advice)), *details))
-        return _problem(title, status, detail, (), message.retry_after)
-    return _answer(message._replace(status=status, title=title, advice=gettext(advice)), *details)
+        detail = " ".join((gettext(PROGRAM_ADVICE.get(advice, advice)), *details))
+        return _problem_document(message._replace(title=title, advice=detail))
+    return _page_or_part(message._replace(title=title, advice=gettext(advice)), *details)
 
 
-def _answer(message: ServerMessage, *details: str) -> Response:
+def _page_or_part(message: ServerMessage, *details: str) -> Response:
     before = page_before()
     here = request.script_root + request.full_path.rstrip("?")
     is_same = request.method == "GET" and before == here

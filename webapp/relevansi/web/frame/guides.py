@@ -81,28 +81,28 @@ def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
             anchor = re.sub(r"[^\w -]", "", words.content.lower()).replace(" ", "-")
             token.attrSet("id", anchor)
             if token.tag == "h2":
-                parts[anchor] = _plain(words)
+                parts[anchor] = _text_of(words)
         elif token.type == "table_open":
             table, columns = token, []
             table.attrSet("tabindex", "0")  # wider than a phone, it is scrolled by keys too
         elif token.type == "tr_open":
             names = iter(columns)
         elif token.type == "th_open":
-            columns.append(_plain(words))
+            columns.append(_text_of(words))
             if len(columns) > MOST_COLUMNS:
                 table.attrSet("class", "blocks")
         elif token.type == "td_open" and len(columns) > MOST_COLUMNS:
             token.attrSet("data-label", next(names))
-        _lead_inside(words.children or ())
+        _point_to_pages(words.children or ())
     html = parser.renderer.render(below, parser.options, {})
     return title, parts, Markup(html)  # noqa: S704 - our own files, and no HTML in them is taken over
 
 
-def _plain(words: Token) -> str:
+def _text_of(words: Token) -> str:
     return "".join(part.content for part in words.children or ())
 
 
-def _lead_inside(words: Iterable[Token]) -> None:
+def _point_to_pages(words: Iterable[Token]) -> None:
     """Let links and pictures between files lead to our pages; a link to no page is mere text."""
     is_link = True
     for token in words:

@@ -50,6 +50,7 @@ def see_other(address: str) -> Response:
 
 
 def attached(data: bytes | str, media_type: str, name: str) -> Response:
+    """Return a file that the browser saves under a `name`."""
     response = Response(data, content_type=media_type)
     response.headers.set("Content-Disposition", "attachment", filename=name)
     return response

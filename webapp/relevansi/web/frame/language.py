@@ -24,25 +24,26 @@ ratios_blueprint = Blueprint("ratios", __name__)
 COOKIE = "language"
 RATIOS_COOKIE = "ratios"
 YEAR = 365 * 24 * 3600
-LONGEST_WISH = 200
+LONGEST_ACCEPT_LANGUAGE = 200
 """Characters of a browser's languages; what is longer counts as none, so that it is not kept."""
 LONGEST_ADDRESS = 2000
 """Characters of an address of ours; Python keeps the last ones that it has taken apart."""
-WAYS = (notation.DECIMALS, notation.PERCENT)
+RATIO_NOTATIONS = (notation.DECIMALS, notation.PERCENT)
 
 
-def begin() -> None:
+def use_preferences() -> None:
     """Put the reader's language and way of writing ratios in force for one request."""
     code = request.cookies.get(COOKIE)
     if code not in i18n.LANGUAGES:
         languages = request.headers.get("Accept-Language", "")
-        code = _preferred(languages if len(languages) <= LONGEST_WISH else "")
+        code = _preferred(languages if len(languages) <= LONGEST_ACCEPT_LANGUAGE else "")
         if not languages and access.is_for_programs():
             code = i18n.SOURCE_LANGUAGE  # of programs that ask for none
     i18n.speak(code)
-    way = request.cookies.get(RATIOS_COOKIE)
+    chosen = request.cookies.get(RATIOS_COOKIE)
     is_file = bool(PurePosixPath(request.path).suffix)
-    notation.write_ratios(way if way in WAYS and not is_file else notation.DECIMALS)
+    is_usable = chosen in RATIO_NOTATIONS and not is_file
+    notation.write_ratios(chosen if chosen and is_usable else notation.DECIMALS)
 
 
 @lru_cache(maxsize=1024)
@@ -53,15 +54,17 @@ def _preferred(languages: str) -> str:
 
 @blueprint.route("/language", methods=["GET", "POST"])
 def switch() -> Response:
-    return _with_cookie(COOKIE, request.values.get("to"), i18n.LANGUAGES)
+    """Remember the language that the reader chose, and go back to the page before."""
+    return _remember(COOKIE, request.values.get("to"), i18n.LANGUAGES)
 
 
 @ratios_blueprint.post("/ratios", endpoint="switch")
 def switch_ratios() -> Response:
-    return _with_cookie(RATIOS_COOKIE, request.form.get("to"), WAYS)
+    """Remember how the reader wants ratios written, and go back to the page before."""
+    return _remember(RATIOS_COOKIE, request.form.get("to"), RATIO_NOTATIONS)
 
 
-def _with_cookie(cookie: str, value: str | None, allowed: tuple[str, ...]) -> Response:
+def _remember(cookie: str, value: str | None, allowed: tuple[str, ...]) -> Response:
     if value not in allowed:
         raise BadRequest
     response = see_other(page_before() or url_for("home.show"))
@@ -83,10 +86,10 @@ def page_before() -> str | None:
     return f"{path}?{came_from.query}" if came_from.query else path
 
 
-def examples() -> dict[str, str]:
+def ratio_examples() -> dict[str, str]:
     """Return what one ratio looks like written each way."""
     written = {}
-    for way in WAYS:
-        with notation.writing_ratios(way):
-            written[way] = notation.figure(0.94)
+    for name in RATIO_NOTATIONS:
+        with notation.writing_ratios(name):
+            written[name] = notation.figure(0.94)
     return written

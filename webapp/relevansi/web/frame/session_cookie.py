@@ -28,10 +28,10 @@ from relevansi.services.people.sign_in import SessionCookie, seal
 from relevansi.web.frame.htmx import see_other
 
 RATER, GUEST = "rater", "participant"  # their names in the cookies that browsers keep
-ADDRESS = "relevansi.address"
+PERSON_ADDRESS = "relevansi.address"
 """The name in the environ of the address by which a trusted proxy names who sends the request."""
 LIFETIME = timedelta(days=30)
-KNOWN_FOR = timedelta(days=400)  # the owner's browser: as long as browsers keep a cookie
+BROWSER_LIFETIME = timedelta(days=400)  # the owner's: as long as browsers keep a cookie
 
 
 class _Sessions(SecureCookieSessionInterface):
@@ -69,11 +69,11 @@ class _Sessions(SecureCookieSessionInterface):
                 response.headers.add("Vary", "Cookie")
             return
         super().save_session(app, session, response)
-        if g.get("is_to_be_known"):
+        if g.get("remembers_browser"):
             response.set_cookie(
-                known_name(app),
-                _knowing(app).dumps(_name()),
-                expires=datetime.now(UTC) + KNOWN_FOR,
+                browser_cookie_name(app),
+                _browser_signer(app).dumps(_new_id()),
+                expires=datetime.now(UTC) + BROWSER_LIFETIME,
                 path=url_for("sign_in.show"),
                 secure=self.get_cookie_secure(app),
                 httponly=True,
@@ -106,84 +106,88 @@ def set_up(app: Flask, database_url: str) -> None:
     app.session_interface = _Sessions()
 
 
-def carried() -> SessionCookie | None:
-    """Return who signed in in this browser; ``None`` without a genuine cookie."""
+def read_rater() -> SessionCookie | None:
+    """Return the sign-in of a rater that the browser carries; ``None`` without a genuine cookie."""
     try:
-        return SessionCookie(**session[RATER], sign_in=sign_in())
+        return SessionCookie(**session[RATER], sign_in=sign_in_id())
     except KeyError:
         return None
 
 
-def give(cookie: SessionCookie) -> None:
+def set_rater(cookie: SessionCookie) -> None:
     """Let the browser carry a rater's sign-in, and nothing that it carried before."""
-    _give(RATER, asdict(cookie))
+    _set(RATER, asdict(cookie))
 
 
-def of_guest() -> dict[str, Any] | None:
-    """Return what `give_guest` was given, with the ``sign_in`` of now."""
-    carried = session.get(GUEST)
-    if not isinstance(carried, dict) or session.get("of", "") != _of_address():
+def read_guest() -> dict[str, Any] | None:
+    """Return what ``set_guest`` was given, with the id of this sign-in; ``None`` without it."""
+    cookie = session.get(GUEST)
+    if not isinstance(cookie, dict) or session.get("of", "") != _seal_of_person():
         return None
-    return {**carried, "sign_in": sign_in()}
+    return {**cookie, "sign_in": sign_in_id()}
 
 
-def give_guest(cookie: Mapping[str, Any]) -> None:
+def set_guest(cookie: Mapping[str, Any]) -> None:
     """Let the browser carry a guest's sign-in, and nothing that it carried before."""
-    _give(GUEST, dict(cookie))  # on the owner's telephone a guest would be the owner else
+    _set(GUEST, dict(cookie))  # on the owner's telephone a guest would be the owner else
 
 
-def sign_in() -> str:
-    """Return the name of the time of signing in that came with the request, empty without one."""
+def sign_in_id() -> str:
+    """Return the id of the sign-in that came with the request, empty without one."""
     identity = session.get("sign_in")
     return identity if isinstance(identity, str) else ""
 
 
-def make_known() -> None:
-    g.is_to_be_known = True
+def remember_browser() -> None:
+    """Have the response set the cookie by which this browser is recognised as the owner's."""
+    g.remembers_browser = True
 
 
-def known_browser() -> str | None:
-    """Return the name of the browser if the owner signed in there before, else ``None``."""
+def remembered_browser() -> str | None:
+    """Return the id of the browser if the owner signed in there before, else ``None``."""
     try:
-        return str(_knowing(current_app).loads(request.cookies[known_name(current_app)]))
+        signed_id = request.cookies[browser_cookie_name(current_app)]
+        return str(_browser_signer(current_app).loads(signed_id))
     except (KeyError, BadSignature):
         return None
 
 
-def known_name(app: Flask) -> str:
-    """Return the name of the cookie by which a browser is known again."""
+def browser_cookie_name(app: Flask) -> str:
+    """Return the name of the cookie by which the owner's browser is recognised."""
     return f"{app.config['SESSION_COOKIE_NAME']}-known"
 
 
-def take_back() -> None:
+def clear() -> None:
+    """Let the browser carry nobody's sign-in."""
     session.clear()
 
 
-def checked(address: str) -> Response:
-    """Return the way to `address` for who was given a cookie, past a look whether it is kept."""
+def redirect_signed_in(address: str) -> Response:
+    """Return the redirect to `address` after a sign-in, past a check that the cookie was kept."""
     is_kept = current_app.config["SESSION_COOKIE_NAME"] in request.cookies
     to = address if is_kept else url_for("sign_in.check_cookie", next=address)
     return see_other(to)
 
 
-def _give(name: str, cookie: dict[str, Any]) -> None:
+def _set(name: str, cookie: dict[str, Any]) -> None:
     session.clear()
     del cookie["sign_in"]
-    session[name], session["sign_in"] = cookie, _name()
-    if seal := _of_address():
-        session["of"] = seal
+    session[name], session["sign_in"] = cookie, _new_id()
+    if seal_of_person := _seal_of_person():
+        session["of"] = seal_of_person
     session.permanent = True
 
 
-def _of_address() -> str:
-    address = request.environ.get(ADDRESS)
+def _seal_of_person() -> str:
+    """Return the seal of the address by which a proxy names the person, empty without one."""
+    address = request.environ.get(PERSON_ADDRESS)
     return seal(address) if address else ""
 
 
-def _name() -> str:
+def _new_id() -> str:
     return secrets.token_urlsafe(12)
 
 
-def _knowing(app: Flask) -> URLSafeSerializer:
+def _browser_signer(app: Flask) -> URLSafeSerializer:
     assert app.secret_key is not None
     return URLSafeSerializer(app.secret_key, salt="known-browser")

@@ -91,25 +91,26 @@ BLUEPRINTS = (
 PREFIX_HEADER = "HTTP_X_FORWARDED_PREFIX"
 FORWARDED = frozenset({"HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", PREFIX_HEADER})
 """What proxies say of a request, by the names in the server's environ."""
-LEAST = 1_000
-LEVEL = 5
-KINDS = {"text/html", "text/css", "text/javascript", "application/json", "text/csv"}
+MIN_COMPRESSED = 1_000
+"""Bytes; what is shorter is sent as it is."""
+GZIP_LEVEL = 5
+COMPRESSED_TYPES = {"text/html", "text/css", "text/javascript", "application/json", "text/csv"}
 LOG_LINE = "[%(asctime)s] %(levelname)s in %(module)s: %(message)s"
 
 
 def compress(response: Response) -> Response:
     """Return `response` with its text compressed, if it has enough of it."""
-    is_short = response.is_sequence and len(response.get_data()) < LEAST
-    is_whole = response.status_code not in {204, 206, 304}
-    is_plain = "Content-Encoding" not in response.headers
-    if is_short or not is_whole or not is_plain or response.mimetype not in KINDS:
+    is_short = response.is_sequence and len(response.get_data()) < MIN_COMPRESSED
+    is_partial = response.status_code in {204, 206, 304}
+    is_encoded = "Content-Encoding" in response.headers
+    if is_short or is_partial or is_encoded or response.mimetype not in COMPRESSED_TYPES:
         return response
     response.vary.add("Accept-Encoding")
     if request.accept_encodings["gzip"] > 0:
         response.direct_passthrough = False  # files come as they lie on the disk
         data = response.get_data()
-        if len(data) >= LEAST:
-            response.set_data(gzip.compress(data, LEVEL, mtime=0))
+        if len(data) >= MIN_COMPRESSED:
+            response.set_data(gzip.compress(data, GZIP_LEVEL, mtime=0))
             response.headers["Content-Encoding"] = "gzip"
     return response
 
@@ -130,7 +131,8 @@ def attach(app: Flask, database_url: str) -> None:
         session.commit()
     session_cookie.set_up(app, database_url)
     app.extensions["telemetry"] = Telemetry()
-    app.wsgi_app = _apart(_behind_proxies(app))  # type: ignore[assignment,method-assign]
+    answer = _in_own_context(_behind_proxies(app))
+    app.wsgi_app = answer  # type: ignore[assignment,method-assign]
     app.extensions["workers"] = Workers(app)
 
 
@@ -146,15 +148,16 @@ def like(first: Flask, config: Mapping[str, object], database_url: str) -> Flask
     return app
 
 
-def join(app: Flask, database_url: str) -> None:
+def set_up(app: Flask, database_url: str) -> None:
     """Make `app` answer with every page, on the database at `database_url`."""
     attach(app, database_url)
     telemetry.set_up(app)
-    for step in (language.begin, access.check_study, access.check, access.limit_body):
-        app.before_request(step)
+    app.before_request(language.use_preferences)
+    for check in (access.check_study, access.check_user, access.limit_body):
+        app.before_request(check)
     app.after_request(access.set_headers)
     app.after_request(compress)
-    errors.explain(app)
+    errors.handle_errors(app)
     is_json = bool(app.config["LOG"])
     formatter = telemetry.JsonLineFormatter() if is_json else LogLineFormatter(LOG_LINE)
     default_handler.setFormatter(formatter)
@@ -171,7 +174,7 @@ def _behind_proxies(app: Flask) -> WSGIApplication:
 
     What anybody else says of that counts for nothing, and is logged the first time.
     """
-    answer = _below(app.config["PREFIX"], app.config["PATH"], partial(Flask.wsgi_app, app))
+    answer = _under_path(app.config["PREFIX"], app.config["PATH"], partial(Flask.wsgi_app, app))
     proxied = ProxyFix(answer, x_for=1, x_proto=1, x_prefix=1)
     header = app.config["AUTH_HEADER"].upper().replace("-", "_")
     name_of_person = f"HTTP_{header}" if header else ""
@@ -186,7 +189,7 @@ def _behind_proxies(app: Flask) -> WSGIApplication:
                 address = ip_address(sender)
                 address = getattr(address, "ipv4_mapped", None) or address
                 if any(address in network for network in trusted):
-                    environ[session_cookie.ADDRESS] = (person or "").strip().lower()
+                    environ[session_cookie.PERSON_ADDRESS] = (person or "").strip().lower()
                     return proxied(environ, start)
             if not warned:
                 warned.add(sender)
@@ -194,7 +197,7 @@ def _behind_proxies(app: Flask) -> WSGIApplication:
                 app.logger.warning(why, sender)
             if environ.get(PREFIX_HEADER, "").strip(" /"):
                 # Every link of a page would lead past the path that the reader came by.
-                return _refused(start, "400 Bad Request", UNTRUSTED_PREFIX)
+                return _plain_text(start, "400 Bad Request", UNTRUSTED_PREFIX)
         return answer(environ, start)
 
     return answered
@@ -206,7 +209,7 @@ UNTRUSTED_PREFIX = (
 )
 
 
-def _below(prefix: str, study: str, answer: WSGIApplication) -> WSGIApplication:
+def _under_path(prefix: str, study: str, answer: WSGIApplication) -> WSGIApplication:
     """Return `answer` below a path: that of the setting, else what a trusted proxy says.
 
     A proxy may pass the whole path on or take it off. ``/healthz`` answers without it too. Below it
@@ -227,27 +230,27 @@ def _below(prefix: str, study: str, answer: WSGIApplication) -> WSGIApplication:
         if base and path.startswith(f"{base}/"):
             path = path.removeprefix(base)
         elif base and path != "/healthz":
-            return _refused(start, "404 Not Found", f"Relevansi is at {base}/ here.\n")
+            return _plain_text(start, "404 Not Found", f"Relevansi is at {base}/ here.\n")
         environ |= {"SCRIPT_NAME": base, "PATH_INFO": path}
         return answer(environ, start)
 
     return answered
 
 
-def _refused(start: StartResponse, status: str, text: str) -> Iterable[bytes]:
+def _plain_text(start: StartResponse, status: str, text: str) -> Iterable[bytes]:
     start(status, [("Content-Type", "text/plain; charset=utf-8")])
     return [text.encode()]
 
 
-def _apart(answer: WSGIApplication) -> WSGIApplication:
+def _in_own_context(answer: WSGIApplication) -> WSGIApplication:
     """Return `answer`, with one deadline and one context for all that a request waits for.
 
     Files that it brings are read apart.
     """
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        if why := access.why_refused(environ):
-            return _refused(start, "400 Bad Request", why)
+        if not access.is_host(environ.get("HTTP_HOST", "localhost")):
+            return _plain_text(start, "400 Bad Request", "The Host header does not name a host.\n")
         with engine.shared(), bounded.within(bounded.PAGE):
             return copy_context().run(answer, environ, start)
 
@@ -275,21 +278,21 @@ class CompiledTemplates(FileSystemBytecodeCache):
             super().dump_bytecode(bucket)
 
 
-def _plain(value: object) -> object:
-    """Return what a template is to print: text without control characters or reordering marks."""
+def _printable(value: object) -> object:
+    """Return what a template prints: text without control characters or reordering marks."""
     is_text = isinstance(value, str) and not isinstance(value, Markup)
     return printable(str(value)) if is_text else value
 
 
 def _set_up_templates(app: Flask) -> None:
-    """Give templates our words, our way to write values, and no tolerance for missing ones."""
+    """Give templates our functions and filters, and no tolerance for a missing name."""
     # A filter on a constant would keep the language in which its template was first compiled.
     app.jinja_options = {**app.jinja_options, "optimized": False}
     environment = app.jinja_env
     folder = Path(app.instance_path, "compiled_templates")
     environment.bytecode_cache = CompiledTemplates(folder)
     environment.undefined = StrictUndefined
-    environment.finalize = _plain
+    environment.finalize = _printable
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.globals.update(
         _=gettext,
@@ -299,7 +302,6 @@ def _set_up_templates(app: Flask) -> None:
         charts=charts,
         language_name=language_name,
         no_key=no_key,
-        # A filter on a constant is evaluated once, in the language of the first reader.
         decimal_mark=notation.decimal_mark,
         work_left=labels.work_left,
         state_in_words=labels.state,
@@ -312,8 +314,8 @@ def _set_up_templates(app: Flask) -> None:
         current_entry=features.current,
     )
     for module, names in (
-        (notation, ("figure", "number", "four", "p_value", "short_rupiah", "price", "full_price")),
-        (notation, ("size", "distance", "duration", "percent", "difference", "interval")),
+        (notation, ("figure", "number", "four", "short_rupiah", "price", "full_price")),
+        (notation, ("distance", "duration", "percent", "difference", "interval")),
         (markdown, ("line", "link", "picture", "render", "is_long", "shortened")),
         (labels, ("method", "category", "field", "judgment", "cannot_tell", "verdict")),
         (labels, ("sign", "reason", "owner", "quality")),

@@ -25,8 +25,8 @@ from relevansi.i18n import LANGUAGES, direction, language, language_name, speaki
 from relevansi.web import features
 from relevansi.web.features import MenuEntry
 from relevansi.web.frame import access
-from relevansi.web.frame.access import NOBODY, NotSignedIn
-from relevansi.web.frame.language import examples
+from relevansi.web.frame.access import ANONYMOUS, NotSignedIn
+from relevansi.web.frame.language import ratio_examples
 
 joined_files = Blueprint("joined", __name__)
 shell = Blueprint("shell", __name__)
@@ -35,7 +35,7 @@ parts = Blueprint("parts", __name__)
 """The page of all parts, which only a server that is being worked on has."""
 
 JOINED = "joined/"
-EVERYWHERE = {
+SHARED_FILES = {
     ".js": ("frame/page.js", "frame/busy.js", "frame/waiting.js", "frame/kept_pages.js"),
     ".css": (
         *("vendor/modern-normalize.css", "frame/fonts.css", "frame/tokens.css"),
@@ -43,24 +43,25 @@ EVERYWHERE = {
     ),
 }
 """The files of every page, in the order in which they run or count."""
-KINDS = {".js": "text/javascript", ".css": "text/css"}
+MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 _FONT = re.compile(r"url\((vendor/[\w.-]+)\)")
 
 
 @joined_files.get("/static/joined/<path:name>", endpoint="show")
 def joined_file(name: str) -> Response:
+    """Return several scripts or styles, whose names are joined by "+", as one file."""
     body = joined_text(name)
-    return Response(body, content_type=f"{KINDS[Path(name).suffix]}; charset=utf-8")
+    return Response(body, content_type=f"{MEDIA_TYPES[Path(name).suffix]}; charset=utf-8")
 
 
 def joined_text(name: str) -> str:
-    """Return a joined file; raises ``NotFound`` where it names one that is not there."""
+    """Return the text of a joined file; raises ``NotFound`` where one of its files is not there."""
     kind, files = Path(name).suffix, name.split("+")
-    if kind not in KINDS or any(Path(file).suffix != kind for file in files):
+    if kind not in MEDIA_TYPES or any(Path(file).suffix != kind for file in files):
         raise NotFound
     sources: dict[str, str] = {}
-    for file in (*EVERYWHERE[kind], *files):
-        _add(file, sources)
+    for file in (*SHARED_FILES[kind], *files):
+        _add_with_imports(file, sources)
     if kind == ".css":
         return _FONT.sub(
             lambda font: f"url({static_address(font[1])})", "\n".join(sources.values())
@@ -68,7 +69,7 @@ def joined_text(name: str) -> str:
     return bundled({posixpath.basename(file): source for file, source in sources.items()})
 
 
-def _add(file: str, sources: dict[str, str]) -> None:
+def _add_with_imports(file: str, sources: dict[str, str]) -> None:
     """Add a file to the others, after those that it imports from."""
     if file in sources:
         return
@@ -76,8 +77,9 @@ def _add(file: str, sources: dict[str, str]) -> None:
     if path is None or not Path(path).is_file():
         raise NotFound
     source = _read(path, Path(path).stat().st_mtime_ns)
+    folder = posixpath.dirname(file)
     for dependency in imported(source) if file.endswith(".js") else ():
-        _add(posixpath.normpath(posixpath.join(posixpath.dirname(file), dependency)), sources)
+        _add_with_imports(posixpath.normpath(posixpath.join(folder, dependency)), sources)
     sources[file] = source
 
 
@@ -110,14 +112,14 @@ def site() -> SimpleNamespace:
     name of the product leads to, ``guide`` the name of the guide for the reader.
     """
     user = access.current_user()
-    rater, menu_of_rater = _rater()
+    rater, rater_menu = _name_and_menu()
     try:
         guest = access.name_of_guest()
     except SQLAlchemyError:
         guest = ""
     is_folder = current_app.config["FOLDER"] is not None
     menu = "owner" if user.is_owner else "rater"
-    others = "raters" if rater else "participants" if guest else "index"
+    guide = "raters" if rater else "participants" if guest else "index"
     return SimpleNamespace(
         rater=rater,
         is_owner=user.is_owner,
@@ -131,13 +133,13 @@ def site() -> SimpleNamespace:
         database=access.database().description,
         version=_version(),
         guest=guest,
-        home=access.HOME_OF_GUESTS if guest else "home.show",
-        guide="index" if user.is_owner else others,
+        home=access.GUEST_HOME if guest else "home.show",
+        guide="index" if user.is_owner else guide,
         key=user.key,
-        menu=() if is_folder else features.menu("owner") if user.is_owner else menu_of_rater,
+        menu=() if is_folder else features.menu("owner") if user.is_owner else rater_menu,
         current=partial(features.current, menu),
         ratios=notation.ratios(),
-        ways=examples(),
+        ways=ratio_examples(),
         is_demo=current_app.config["IS_DEMO"],
         other_demo=current_app.config["OTHER_DEMO"],
     )
@@ -149,7 +151,7 @@ def _way_to_folder() -> str:
     return f"{request.script_root.removesuffix(path)}/" if path else ""
 
 
-def _rater() -> tuple[str, tuple[MenuEntry, ...]]:
+def _name_and_menu() -> tuple[str, tuple[MenuEntry, ...]]:
     """Return the rater's name and menu; both are empty when the database is away."""
     try:
         with access.reading() as (_session, rater):
@@ -198,7 +200,7 @@ def offline(language: str) -> str:
 
 
 def _offline(language: str) -> str:
-    g.user = NOBODY
+    g.user = ANONYMOUS
     with speaking(language):
         return render_template("frame/shell/offline.html")
 

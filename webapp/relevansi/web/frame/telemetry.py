@@ -33,7 +33,7 @@ blueprint = Blueprint("telemetry", __name__)
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """The upper bounds of the histogram of durations, in seconds."""
 REQUEST_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
-TEXT = "text/plain; version=0.0.4; charset=utf-8"
+PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Telemetry:
@@ -97,8 +97,8 @@ class JsonLineFormatter(logging.Formatter):
 
 def set_up(app: Flask) -> None:
     """Let `app` count its requests, and log them where the setting says so."""
-    app.before_request(_begin)
-    app.after_request(_end)
+    app.before_request(_start_clock)
+    app.after_request(_count_request)
     if app.config["LOG"]:
         app.logger.setLevel(logging.INFO)
 
@@ -108,11 +108,11 @@ def telemetry() -> Telemetry:
     return counts
 
 
-def _begin() -> None:
+def _start_clock() -> None:
     g.began_at = time.perf_counter()
 
 
-def _end(response: Response) -> Response:
+def _count_request(response: Response) -> Response:
     seconds = time.perf_counter() - g.began_at
     endpoint = request.endpoint or "none"
     telemetry().count(endpoint.partition(".")[0], response.status_code, seconds)
@@ -139,11 +139,11 @@ def metrics() -> Response:
         if not user.is_owner:
             raise NoToken
         access.need_scope("read")
-    lines = [*telemetry().lines(), *_of_database()]
-    return Response("\n".join((*lines, "")), content_type=TEXT)
+    lines = [*telemetry().lines(), *_database_lines()]
+    return Response("\n".join((*lines, "")), content_type=PROMETHEUS_TEXT)
 
 
-def _of_database() -> Iterator[str]:
+def _database_lines() -> Iterator[str]:
     """Yield the figures that all processes of one database have in common."""
     try:
         with access.database().reading() as session:

@@ -74,7 +74,7 @@ def new() -> str:
     """Show the form for a new judge with our own prompt."""
     with access.reading() as (_, rater):
         prompt = judges.usual_prompt(rater.study)
-    return _new(request.args.get("name", "")[:LONGEST_NAME], prompt, {})
+    return _new_page(request.args.get("name", "")[:LONGEST_NAME], prompt, {})
 
 
 @blueprint.post("/")
@@ -89,12 +89,12 @@ def make() -> Response:
         try:
             with access.writing() as (session, owner):
                 judge = judges.make(session, owner.study, name, endpoint, prompt, access.now())
-                return _back(judge.rater_id)
+                return _redirect_to_judge(judge.rater_id)
         except NameTaken as taken:
             errors = {"name": f"{taken.sentence()}."}
         except UnfitPrompt as unfit:
             errors = {"prompt": str(unfit)}
-    return Response(_new(name, prompt, errors), 422)
+    return Response(_new_page(name, prompt, errors), 422)
 
 
 @blueprint.get("/<int:judge_id>")
@@ -108,7 +108,7 @@ def show(judge_id: int) -> Response:
             work = calls.work(session, judge, access.now())
         if work.current is None:
             return htmx.reload()  # it has ended: more than this part is another
-        current, part = session_words(work.current), "machine_judges/_work.html"
+        current, part = session_in_words(work.current), "machine_judges/_work.html"
         return Response(render_template(part, judge_id=judge_id, work=work, current=current))
     return Response(_page(judge_id, form, errors, has_terms="most_calls" in request.args))
 
@@ -127,7 +127,7 @@ def start(judge_id: int) -> Response:
         _wake(judge_id, at_once)
     except (calls.AlreadyRunning, calls.NothingToJudge):
         pass  # the page says so
-    return _back(judge_id)
+    return _redirect_to_judge(judge_id)
 
 
 @blueprint.post("/<int:judge_id>/stop")
@@ -135,7 +135,7 @@ def stop(judge_id: int) -> Response:
     with access.writing() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
         calls.stop(session, judge, access.now())
-    return _back(judge_id)
+    return _redirect_to_judge(judge_id)
 
 
 @blueprint.post("/<int:judge_id>/resume")
@@ -147,7 +147,7 @@ def resume(judge_id: int) -> Response:
         at_once = running.at_once if running is not None else 0
     if at_once:
         _wake(judge_id, at_once)
-    return _back(judge_id)
+    return _redirect_to_judge(judge_id)
 
 
 @blueprint.get("/<int:judge_id>/resume")
@@ -155,14 +155,14 @@ def resume(judge_id: int) -> Response:
 @blueprint.get("/<int:judge_id>/start")
 def after_refusal(judge_id: int) -> Response:
     """Go to the judge's page: a reload or a change of language comes here after a refusal."""
-    return _back(judge_id)
+    return _redirect_to_judge(judge_id)
 
 
 def _wake(judge_id: int, at_once: int) -> None:
     workers().wake(calls.JudgeWork(judge_id, _endpoint()), at_once, most=at_once)
 
 
-def _back(judge_id: int) -> Response:
+def _redirect_to_judge(judge_id: int) -> Response:
     return see_other(url_for("machine_judges.show", judge_id=judge_id))
 
 
@@ -180,7 +180,7 @@ def _configured() -> dict[str, Any]:
     return {"endpoint": endpoint, "address": address}
 
 
-def _new(name: str, prompt: str, errors: dict[str, str]) -> str:
+def _new_page(name: str, prompt: str, errors: dict[str, str]) -> str:
     configured = _configured()
     if not configured["address"]:
         raise NotConfigured
@@ -208,8 +208,8 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, has_terms: 
             judge=judge,
             judge_id=judge_id,
             work=work,
-            current=session_words(work.current),
-            earlier=tuple(map(session_words, work.earlier)),
+            current=session_in_words(work.current),
+            earlier=tuple(map(session_in_words, work.earlier)),
             sentences=calls.SENTENCES,
             estimate=estimate,
             expected=expected,
@@ -244,7 +244,7 @@ def _why_not(judge: MachineJudge, work: calls.Work) -> str:
     return ""
 
 
-def session_words(session_now: calls.SessionNow | None) -> dict[str, Any] | None:
+def session_in_words(session_now: calls.SessionNow | None) -> dict[str, Any] | None:
     if session_now is None:
         return None
     line, why = session_now.line, session_now.line.why
@@ -267,7 +267,7 @@ def _cost(prompt: int, completion: int, terms: calls.Terms | MachineSession) -> 
     }
 
 
-WANTED = tuple(name for name in COEFFICIENTS if name != "fleiss_kappa")
+PAIR_COEFFICIENTS = tuple(name for name in COEFFICIENTS if name != "fleiss_kappa")
 """The coefficients of a machine beside people; Fleiss' is for more than two."""
 FIRST_SHOWN, MOST_SHOWN = 10, 200
 
@@ -296,14 +296,16 @@ def show_beside(judge_id: int) -> str:
         merging=merging,
         verdicts=verdicts,
         rows=rows,
-        overall=words.overall("overall", gettext("Agreement"), comparison.agreement, WANTED),
-        people=words.by_group("people", title, (gettext("Rater"),), each, note, WANTED),
+        overall=words.overall(
+            "overall", gettext("Agreement"), comparison.agreement, PAIR_COEFFICIENTS
+        ),
+        people=words.by_group("people", title, (gettext("Rater"),), each, note, PAIR_COEFFICIENTS),
         intervals=words.intervals(),
         apart=apart[:FIRST_SHOWN],
         apart_too=apart[FIRST_SHOWN:],
         others=others[:MOST_SHOWN],
         hidden=max(0, len(others) - MOST_SHOWN),
-        **about_coefficients(WANTED),
+        **about_coefficients(PAIR_COEFFICIENTS),
     )
 
 

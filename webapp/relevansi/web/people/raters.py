@@ -33,6 +33,7 @@ blueprint = Blueprint("raters", __name__, url_prefix="/raters")
 CHOICES = (1, 7, 30, 90)
 """The choices of days for which an invitation is valid."""
 LINK = "link"
+"""The way to add a rater by an invitation; without it they rate at this machine."""
 
 
 class NoPasswordYet(Conflict):
@@ -65,7 +66,7 @@ def index() -> str:
 def add() -> Response:
     form = forms.form_from_request(InviteForm)
     if not form.validate():
-        return _again(form, forms.messages(form))
+        return _refused_page(form, forms.messages(form))
     name, days = form.name.data, form.days.data or DAYS
     try:
         with access.writing() as (session, rater):
@@ -76,7 +77,7 @@ def add() -> Response:
             else:
                 raters.add(session, rater.study, name, access.now())
     except (NameTaken, MachineIsNotInvited, OwnerIsNotInvited) as refused:
-        return _again(form, {"name": f"{refused.sentence()}."})
+        return _refused_page(form, {"name": f"{refused.sentence()}."})
     return see_other(url_for("raters.index"))
 
 
@@ -146,6 +147,7 @@ def qr_code(address: str, label: str) -> Markup:
 
 
 def need_password(study: Study) -> None:
+    """Raise ``NoPasswordYet`` where nobody signs in: a link would make its holder the owner."""
     if not access.has_sign_in(study):
         raise NoPasswordYet
 
@@ -194,5 +196,5 @@ def _page(link: dict[str, Any] | None = None, form: InviteForm | None = None, **
         )
 
 
-def _again(form: InviteForm, errors: dict[str, str]) -> Response:
+def _refused_page(form: InviteForm, errors: dict[str, str]) -> Response:
     return make_response(_page(None, form, **errors), 422)

@@ -94,11 +94,11 @@ def show() -> str:
 def enter() -> Response:
     form = forms.checked(PasswordForm)
     try:
-        cookie = _checked(form.password.data or "")
+        cookie = _cookie_for_password(form.password.data or "")
     except WrongPassword as wrong:
         return make_response(_page({"password": f"{wrong.sentence()}."}), 422)
-    _let_in(cookie)
-    return _to(form.next.data)
+    _sign_in_browser(cookie)
+    return _redirect_to(form.next.data)
 
 
 @blueprint.post("/sign-in/first")
@@ -116,8 +116,8 @@ def set_first() -> Response:
         sign_in.set_password(session, study, stored, access.now())
         cookie = sign_in.owner_cookie(session, study)
         session.commit()
-    _let_in(cookie)
-    return _to(form.next.data)
+    _sign_in_browser(cookie)
+    return _redirect_to(form.next.data)
 
 
 @blueprint.post("/sign-in/as")
@@ -128,14 +128,14 @@ def choose() -> Response:
     form = forms.checked(ChosenRaterForm)
     with access.reading() as (session, rater):
         chosen = raters.find(session, rater.study, form.rater.data)
-        session_cookie.give(sign_in.SessionCookie(chosen.id))
-    return session_cookie.checked(url_for("home.show"))
+        session_cookie.set_rater(sign_in.SessionCookie(chosen.id))
+    return session_cookie.redirect_signed_in(url_for("home.show"))
 
 
 @blueprint.get("/sign-in/cookie")
 def check_cookie() -> Response:
     """Go on to the page for which somebody came in, where their browser brought the cookie."""
-    if not session_cookie.sign_in():
+    if not session_cookie.sign_in_id():
         raise NoCookie
     address = request.args.get("next", "")
     return see_other(address if is_ours(address) else url_for("home.show"))
@@ -143,11 +143,11 @@ def check_cookie() -> Response:
 
 @blueprint.post("/sign-out")
 def leave() -> Response:
-    if signed_in := session_cookie.sign_in():
+    if signed_in := session_cookie.sign_in_id():
         with access.database().writing() as session:
             sign_in.sign_out(session, signed_in, access.now())
             session.commit()
-    session_cookie.take_back()
+    session_cookie.clear()
     return see_other(url_for("sign_in.show"))
 
 
@@ -166,8 +166,8 @@ def join(token: str) -> Response:
     with access.database().reading() as session:
         study = access.study(session)
         cookie = sign_in.rater_cookie(raters.accept(session, study, token, access.now()))
-    session_cookie.give(cookie)
-    return session_cookie.checked(url_for("rate.next_one"))
+    session_cookie.set_rater(cookie)
+    return session_cookie.redirect_signed_in(url_for("rate.next_one"))
 
 
 @blueprint.get("/password")
@@ -184,7 +184,7 @@ def change() -> Response:
         has_password = rater.study.password is not None
     try:
         if has_password:
-            _checked(form.old.data or "")
+            _cookie_for_password(form.old.data or "")
     except WrongPassword as wrong:
         errors["old"] = f"{wrong.sentence()}."
     if errors:
@@ -196,8 +196,9 @@ def change() -> Response:
             for token in tokens.open_ones(session, rater, access.now()):
                 tokens.withdraw(session, rater, token.id, access.now())
         cookie = sign_in.owner_cookie(session, rater.study)
-    _let_in(cookie)
-    return _to(form.next.data, "home.show" if current_app.config["FOLDER"] else "raters.index")
+    _sign_in_browser(cookie)
+    otherwise = "home.show" if current_app.config["FOLDER"] else "raters.index"
+    return _redirect_to(form.next.data, otherwise)
 
 
 def is_ours(path: str) -> bool:
@@ -227,7 +228,7 @@ def _page(errors: dict[str, str] | None = None) -> str:
 
 
 def _may_set() -> bool:
-    # From this machine, or by the set-up link.
+    """Whether the first password may be set: from this machine, or by the set-up link."""
     with access.database().reading() as session:
         missing = access.study(session).password is None
     return missing and (access.is_from_here() or _has_setup_key())
@@ -239,7 +240,7 @@ def _has_setup_key() -> bool:
         return sign_in.is_setup_key(access.study(session), secret, key)
 
 
-def _checked(password: str) -> sign_in.SessionCookie:
+def _cookie_for_password(password: str) -> sign_in.SessionCookie:
     """Return the owner's session cookie for the right password.
 
     Raises ``WrongPassword``, ``TooManyTries`` and ``TooBusy``. For a browser in which the owner
@@ -265,15 +266,16 @@ def _checked(password: str) -> sign_in.SessionCookie:
 
 
 def _source() -> tuple[str, bool]:
+    """Return where tries of a password are counted, and whether the owner signed in there."""
     if access.current_user().is_owner:
         return "signed in", True
-    browser = session_cookie.known_browser()
+    browser = session_cookie.remembered_browser()
     return (f"browser {browser}", True) if browser else (access.source(), False)
 
 
-def _let_in(owner: sign_in.SessionCookie) -> None:
-    session_cookie.give(owner)
-    session_cookie.make_known()
+def _sign_in_browser(owner: sign_in.SessionCookie) -> None:
+    session_cookie.set_rater(owner)
+    session_cookie.remember_browser()
 
 
 def _password_page(errors: dict[str, str]) -> str:
@@ -289,5 +291,5 @@ def _password_page(errors: dict[str, str]) -> str:
         )
 
 
-def _to(address: str, otherwise: str = "home.show") -> Response:
-    return session_cookie.checked(address if is_ours(address) else url_for(otherwise))
+def _redirect_to(address: str, otherwise: str = "home.show") -> Response:
+    return session_cookie.redirect_signed_in(address if is_ours(address) else url_for(otherwise))

@@ -162,10 +162,10 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
             source=access.origin(),
         )
         session.commit()
-    session_cookie.give_guest(asdict(carried))
+    session_cookie.set_guest(asdict(carried))
     if not is_known:
         cookie["personal"] = token if is_own else personal
-    return session_cookie.checked(url_for("own_questions.index"))
+    return session_cookie.redirect_signed_in(url_for("own_questions.index"))
 
 
 def _text(session: Session, study: Study) -> ConsentText:

@@ -63,6 +63,7 @@ class MethodStrip(Struct, frozen=True):
 
 @blueprint.get("/")
 def show() -> str:
+    """Show the owner's overview, a rater's own progress, or how to begin."""
     if current_app.config["FOLDER"] is not None:
         return folder.page()
     with access.reading() as (session, rater):
@@ -102,23 +103,25 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
         "state": state,
         # Whether they have something of their own to rate that the state waits for.
         "is_behind": reader.clicks_left > 0 if rule.rater else reader_name in state.behind,
-        "open_run": None if is_blind else _first_open(session, rater, listed),
+        "open_run": None if is_blind else _first_open_query(session, rater, listed),
         "people": sorted(people, key=lambda person: (person is not reader, -person.clicks_left)),
         "own": reader,
-        "strip": _strip(session, study, listed, rule, state),
+        "strip": _method_strip(session, study, listed, rule, state),
         "blind_share": round(verdicts.blind / verdicts.n, 2) if verdicts.n else None,
         "seconds_per_tie": SECONDS_PER_TIE,
         "sample": samples.sample_runs(session, study) if is_own_invented else (),
     }
 
 
-def _first_open(session: Session, rater: Rater, listed: Sequence[Run]) -> tuple[str, int] | None:
+def _first_open_query(
+    session: Session, rater: Rater, listed: Sequence[Run]
+) -> tuple[str, int] | None:
     """Return the first run that the reader has not finished, and its first open query."""
     opened = ((run.id, pages.first_open(session, rater, run.id)) for run in listed)
     return next(((run, query) for run, query in opened if query is not None), None)
 
 
-def _strip(
+def _method_strip(
     session: Session, study: Study, listed: Sequence[Run], rule: Rule, state: State
 ) -> MethodStrip:
     """Return the figures of the runs that the comparison shows first, else of the first run."""
@@ -137,14 +140,14 @@ def _strip(
         scale = Scale.stored(study.scale)
         comparison = compare(judged, rule=rule.name, headline=headline, scale=scale)
         answer = tuple(filter(None, answers.answer(comparison, state)))
-        above = tuple(tuple(_above(comparison, name, marks)) for name in names)
+        above = tuple(tuple(_marks_apart(comparison, name, marks)) for name in names)
     run_names = tuple(chosen_runs.names_of(compared).values())
     rows = tuple(tuple(figures[run.id].values()) for run in compared)
     ids = tuple(run.id for run in compared)
     return MethodStrip(ids, run_names, columns, rows, answer, above)
 
 
-def _above(
+def _marks_apart(
     comparison: Comparison, figure: str, marks: Mapping[str, int]
 ) -> Iterator[tuple[int, int]]:
     for pair in comparison.differences:
