@@ -177,12 +177,18 @@ def _of_server(
         "split": choices.split,
     }
     del fields["floors"]
+    # Not `if value`: a tolerance of 0 goes along.
+    form = {
+        name: value
+        for name, value in fields.items()
+        if value is not False and value not in (None, "")
+    }
     try:
         answer = client.request(
             "POST",
             client.full_address(url, ADDRESS),
             token=secret(TOKEN),
-            data={name: value for name, value in fields.items() if value is not None},
+            data=form,
             files=[("files", file) for file in files],
         )
         if answer.is_success:
