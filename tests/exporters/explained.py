@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from relevansi.exporters.exports.metrics_tables import measures_markdown
+from relevansi.exporters.exports.meanings import measures_markdown
 from relevansi.i18n import gettext, speaking
 from relevansi.metrics.judging.registry import Measure
 

@@ -10,14 +10,16 @@ from msgspec.structs import replace
 
 from relevansi import labels
 from relevansi.config import resource
-from relevansi.exporters.exports.metrics_tables import (
+from relevansi.exporters.exports.meanings import (
     chapters,
     measures_markdown,
+    read_together,
+    rounding,
+)
+from relevansi.exporters.exports.metrics_tables import (
     metrics_csv,
     metrics_json,
     metrics_markdown,
-    read_together,
-    rounding,
     runs_markdown,
 )
 from relevansi.exporters.frame.csv_cells import rounded

@@ -10,11 +10,8 @@ import pytest
 from relevansi.cli.exports import exporting
 from relevansi.exporters.comparisons import files as comparison_files
 from relevansi.exporters.comparisons.pictures import standalone
-from relevansi.exporters.exports.metrics_tables import (
-    measures_markdown,
-    metrics_markdown,
-    runs_markdown,
-)
+from relevansi.exporters.exports.meanings import measures_markdown
+from relevansi.exporters.exports.metrics_tables import metrics_markdown, runs_markdown
 from relevansi.exporters.frame.canvas import svg_file
 from relevansi.i18n import speaking
 from tests.exporters.comparisons.comparisons import DAY, three_runs

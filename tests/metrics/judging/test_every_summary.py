@@ -13,14 +13,8 @@ from hypothesis import strategies as st
 from ir_measures import RR, P, SetP
 
 from relevansi.metrics.judging import queries
-from relevansi.metrics.judging.figures import (
-    Figure,
-    ListCounts,
-    Totals,
-    figures,
-    placings,
-    summarise_counts,
-)
+from relevansi.metrics.judging.figures import Figure, Totals, figures
+from relevansi.metrics.judging.list_counts import ListCounts, placings, summarise_counts
 from relevansi.metrics.judging.queries import (
     MEANS,
     TOP,

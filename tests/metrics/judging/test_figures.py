@@ -10,18 +10,14 @@ from relevansi.metrics.judging.figures import (
     COUNTS,
     HEADLINES,
     Figure,
-    ListCounts,
-    Numbers,
-    Placing,
     QueryRow,
     RunReport,
     Totals,
     category_totals,
     figures,
-    placings,
-    summarise_counts,
     totals,
 )
+from relevansi.metrics.judging.list_counts import ListCounts, Placing, placings, summarise_counts
 from relevansi.metrics.judging.queries import (
     MEANS,
     QueryJudgments,
@@ -32,6 +28,7 @@ from relevansi.metrics.judging.queries import (
     why_undefined,
 )
 from relevansi.metrics.judging.registry import MEASURES, measure_of
+from relevansi.metrics.numbers import Numbers
 from relevansi.records import CannotTell, EmptyOutcome, QueryState
 from tests.metrics.judging.verdicts import SEED_5_2, empty, failed, listed, unreadable, verdicts
 

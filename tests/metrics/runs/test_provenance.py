@@ -9,14 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevansi.metrics.runs.provenance import (
-    PROVENANCE,
-    Latency,
-    haversine_km,
-    latency,
-    missing_provenance,
-    no_hashes,
-)
+from relevansi.metrics.distances import haversine_km
+from relevansi.metrics.evaluations.provenance import PROVENANCE, missing_provenance, no_hashes
+from relevansi.metrics.runs.latency import Latency, latency
 
 ALL = dict.fromkeys(PROVENANCE, "x")
 

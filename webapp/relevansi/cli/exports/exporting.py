@@ -23,7 +23,7 @@ from relevansi.cli.frame.output import is_standard, notice, printed, say, steps,
 from relevansi.config import secret
 from relevansi.db import engine
 from relevansi.exporters.comparisons.words import positions
-from relevansi.exporters.exports import metrics_tables
+from relevansi.exporters.exports import meanings, metrics_tables
 from relevansi.exporters.frame.csv_cells import CsvStyle
 from relevansi.exporters.frame.tables import Table
 from relevansi.exporters.offline import page
@@ -89,7 +89,7 @@ def metrics_command(
     Without --run and --input the newest data/evaluation/**/evaluation_rated_*.csv is taken.
     """
     if explain:
-        reply.write(metrics_tables.measures_markdown().encode())
+        reply.write(meanings.measures_markdown().encode())
         return
     if run_id is None and rated_file is None and not rule:
         rated_file = _newest_rated(Path())

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple, Self
 from msgspec import to_builtins
 
 from relevansi import notation
-from relevansi.exporters.exports.metrics_tables import read_together
+from relevansi.exporters.exports.meanings import read_together
 from relevansi.exporters.frame import latex
 from relevansi.exporters.frame import tables as markdown
 from relevansi.exporters.frame.csv_cells import csv_bytes

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -14,17 +13,13 @@ from msgspec.structs import replace
 
 from relevansi import labels, notation
 from relevansi.exporters.exports import empty_answers
+from relevansi.exporters.exports.meanings import read_together
 from relevansi.exporters.frame.charts import in_words
 from relevansi.exporters.frame.csv_cells import Cell, csv_bytes, rounded
 from relevansi.exporters.frame.json_files import fields, moment_json
 from relevansi.exporters.frame.tables import Table, escaped, inline, markdown_table, text_table
 from relevansi.i18n import gettext, ngettext
 from relevansi.kinds.property import Card, CardParticulars, Particulars
-from relevansi.metrics.agreement import registry as agreement_figures
-from relevansi.metrics.comparisons import registry as comparisons_figures
-from relevansi.metrics.evaluations import registry as evaluations_figures
-from relevansi.metrics.gold import registry as gold_figures
-from relevansi.metrics.judging import registry as judging_figures
 from relevansi.metrics.judging.empty_answers import CHECKED, EmptyAnswerCounts, counts_of
 from relevansi.metrics.judging.figures import (
     HEADLINES,
@@ -41,14 +36,9 @@ from relevansi.metrics.judging.registry import (
     HEADLINE_ADVICE,
     MEASURES,
     REFERENCES,
-    Measure,
-    MeasureGroup,
-    ReadTogether,
     label_of,
     measure_of,
 )
-from relevansi.metrics.phase_3 import registry as phase_3_figures
-from relevansi.metrics.planning import registry as planning_figures
 from relevansi.notation import decimals
 from relevansi.records import Blindness, GivenOn, Item, Number, State
 
@@ -419,64 +409,6 @@ def _category_table(report: RunReport) -> Table:
 def _four_decimals(value: float | None, _unit: str = notation.RATIO) -> str:
     # The decimals of files, whichever way the reader has ratios written on pages.
     return notation.UNDEFINED if value is None else decimals(value, 4)
-
-
-REGISTRIES = (
-    *(judging_figures, agreement_figures, comparisons_figures, gold_figures),
-    *(evaluations_figures, phase_3_figures, planning_figures),
-)
-
-
-def chapters() -> list[MeasureGroup]:
-    """Return every measure of the product once, in groups, in the order of the documentation."""
-    groups = chain.from_iterable(registry.GROUPS for registry in REGISTRIES)
-    return sorted(groups, key=attrgetter("place"))
-
-
-def measures_markdown() -> str:
-    """Return the meaning of every figure and column, in Markdown, in the language in force."""
-    parts = [f"# {gettext('What each number means')}", rounding()]
-    for group in chapters():
-        parts.append(f"## {gettext(group.title)}")
-        parts += ["\n".join(_explained(measure)) for measure in group.measures.values()]
-        if group.advice:
-            lines = [f"- {read_together(each, group.measures)}" for each in group.advice]
-            parts += [f"### {gettext('Read together')}", "\n".join(lines)]
-        if group.rules:
-            lines = [f"- {gettext(rule)}" for rule in group.rules]
-            parts += [f"### {gettext('Rules of thumb')}", "\n".join(lines)]
-    return "\n\n".join(parts) + "\n"
-
-
-def rounding() -> str:
-    """Return how figures are rounded wherever they are shown, with an example."""
-    return gettext(
-        "A figure is rounded only where it is shown, and in CSV: halves up, as by hand. %(half)s "
-        "is shown as %(shown)s. JSON has every digit.",
-        half=decimals(0.625, 3),
-        shown=decimals(0.625, 2),
-    )
-
-
-def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
-    """One sentence of advice: the figures, the pattern, and what it means."""
-    names = " / ".join(gettext(measures[name].label) for name in advice.figures)
-    return f"{names}, {gettext(advice.pattern)}: {gettext(advice.meaning)}"
-
-
-def _explained(measure: Measure) -> Iterator[str]:
-    yield from (f"### {gettext(measure.label)}", "", gettext(measure.meaning), "")
-    yield f"- {gettext('Name')}: `{measure.name}` ({measure.unit})"
-    if measure.formula:
-        yield f"- {gettext('Formula')}: {gettext(measure.formula)}"
-    if measure.denominator:
-        yield f"- {gettext('Denominator')}: {gettext(measure.denominator)}"
-    for case in measure.edge_cases:
-        yield f"- {gettext(case)}"
-    if measure.reading:
-        yield f"- {gettext('How to read it')}: {gettext(measure.reading)}"
-    if measure.source:
-        yield f"- {gettext('Source')}: {measure.source}"
 
 
 def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:

@@ -19,7 +19,7 @@ from relevansi.importers.runs.problems import ImportRefused, error, warning
 from relevansi.importers.runs.questions import looks_like
 from relevansi.metrics.evaluations import json_answers
 from relevansi.metrics.evaluations.json_answers import FIELDS, Context, JsonQuestion
-from relevansi.metrics.runs.provenance import (
+from relevansi.metrics.evaluations.provenance import (
     MODEL_PARTS,
     PROVENANCE,
     missing_provenance,

@@ -23,13 +23,8 @@ from msgspec import Struct
 
 from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import error
-from relevansi.metrics.judging.figures import (
-    ListCounts,
-    QueryRow,
-    RunReport,
-    placings,
-    summarise_counts,
-)
+from relevansi.metrics.judging.figures import QueryRow, RunReport
+from relevansi.metrics.judging.list_counts import ListCounts, placings, summarise_counts
 from relevansi.metrics.judging.queries import TOP, QueryJudgments, QuerySummary, Span, summarise
 from relevansi.records import CannotTell, EmptyOutcome, Problem, QueryState, Relevance, Severity
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
-from operator import attrgetter
 from statistics import median
 from typing import NamedTuple
 
 from msgspec import Struct
-
-from relevansi.metrics.judging.figures import LONGEST_PAUSE, GivenVerdict
 
 MIN_TIMED = 5
 """With fewer timed verdicts no median is shown."""
@@ -69,30 +65,6 @@ class ReasonComparison(Struct, frozen=True):
     def categories(self) -> tuple[str, ...]:
         listed = (category for each in self.contenders for category in each.by_category)
         return tuple(dict.fromkeys(listed))
-
-
-def seconds_after(verdicts: Iterable[GivenVerdict]) -> dict[tuple[int, int], float]:
-    """Return the seconds to the rater's next verdict in the same browser, by rater and item.
-
-    A reason is chosen after its verdict, so the time it takes is in these. The last verdict, and
-    one before a break, has none; of several on one item the last counts.
-
-    >>> from datetime import UTC, datetime
-    >>> at = [datetime(2026, 1, 1, 9, minute, second, tzinfo=UTC) for minute, second in
-    ...       ((0, 0), (0, 4), (6, 0), (6, 10))]
-    >>> seconds_after([GivenVerdict(key, 7, "a", when) for key, when in enumerate(at)])
-    {(7, 0): 4.0, (7, 2): 10.0}
-    """
-    gaps: dict[tuple[int, int], float] = {}
-    ordered = sorted(verdicts, key=attrgetter("rater", "device", "at"))
-    for verdict, following in pairwise(ordered):
-        key = verdict.rater, verdict.key
-        gaps.pop(key, None)
-        gap = (following.at - verdict.at).total_seconds()
-        is_same = (verdict.rater, verdict.device) == (following.rater, following.device)
-        if is_same and gap <= LONGEST_PAUSE:
-            gaps[key] = gap
-    return gaps
 
 
 def time_spent(seconds: Iterable[float]) -> TimeSpent:

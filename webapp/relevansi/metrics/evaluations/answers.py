@@ -24,7 +24,7 @@ from typing import TypedDict
 from msgspec import Struct, field
 
 from relevansi.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
-from relevansi.metrics.judging.figures import Numbers
+from relevansi.metrics.numbers import Numbers
 
 _CITATION = re.compile(r"\[CIT:([\w-]+)\]")
 _CITATIONS = r"(?:\s*\[CIT:[\w-]+\])"

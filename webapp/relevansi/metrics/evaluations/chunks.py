@@ -10,7 +10,7 @@ from collections import defaultdict
 
 from msgspec import Struct, field
 
-from relevansi.metrics.judging.figures import Numbers
+from relevansi.metrics.numbers import Numbers
 
 CHUNK_FIGURES = ("iou", "recall", "precision", "precision_omega", "f1")
 """The figures of an item, and the means of the summary, in the order in which they are shown."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from relevansi.i18n import mark
-from relevansi.metrics.runs.provenance import haversine_km
+from relevansi.metrics.distances import haversine_km
 from relevansi.records import CONSTRAINTS
 
 DEFAULT_RADIUS_KM = 2.0

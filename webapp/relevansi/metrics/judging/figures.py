@@ -17,20 +17,15 @@ So every finished rating, cannot tell included, lies within the bounds: a query 
 verdict removes from a mean could have been at the bottom as well as at the top of the
 scale, and leaving it out lies between the two.
 
-Totals are made of queries' summaries or of one row of SQL sums; the same figures follow. Of a
-list known by its counts only (a rated CSV), a figure has a value where all lists with these
-counts agree, else its bounds are the lowest and highest that one of them has.
+Totals are made of queries' summaries or of one row of SQL sums; the same figures follow.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from math import fsum
-from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -39,12 +34,8 @@ from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.metrics.judging.queries import (
     MEANS,
     QUALITY,
-    TOP,
-    QueryJudgments,
     QuerySummary,
-    Span,
     Undefined,
-    summarise,
     why_undefined,
 )
 from relevansi.records import (
@@ -276,135 +267,6 @@ def _weighted(parts: Sequence[tuple[float | None, float]]) -> float | None:
     return fsum(products) if len(products) == len(parts) else None
 
 
-class Numbers(Struct):
-    """The numbers added, in 8 bytes each; ``None`` is no number and is left out.
-
-    >>> latencies = Numbers()
-    >>> for value in (400, None, 100, 300, 200):
-    ...     latencies.add(value)
-    >>> latencies.n, latencies.mean
-    (4, 250.0)
-    >>> latencies.at(0.5, 0.95)  # positions 1.5 and 2.85
-    (250.0, 385.0)
-    """
-
-    _values: array[float] = field(default_factory=lambda: array("d"))
-
-    def add(self, value: float | None) -> None:
-        if value is not None:
-            self._values.append(value)
-
-    @property
-    def n(self) -> int:
-        return len(self._values)
-
-    @property
-    def mean(self) -> float | None:
-        return fsum(self._values) / self.n if self.n else None
-
-    def at(self, *shares: float) -> tuple[float | None, ...]:
-        """The percentiles at these shares (0 to 1), linearly interpolated as spreadsheets do.
-
-        At position share x (n - 1) of the sorted numbers; ``None`` without numbers.
-        """
-        if not self.n:
-            return (None,) * len(shares)
-        ordered = sorted(self._values)
-        percentiles = []
-        for share in shares:
-            place = share * (self.n - 1)
-            below = ordered[int(place)]
-            above = ordered[min(int(place) + 1, self.n - 1)]
-            percentiles.append(below + (above - below) * (place % 1))
-        return tuple(percentiles)
-
-
-class ListCounts(Struct, frozen=True):
-    """The counts of a list that is judged to the end: how many results, how many relevant.
-
-    ``unsure_ranks`` are the ranks marked "cannot tell". ``relevant_in_top`` counts the
-    relevant results among the first five; it and ``first_relevant_rank`` are ``None`` where
-    they are not known.
-    """
-
-    results: int
-    relevant: int
-    unsure_ranks: frozenset[int] = frozenset()
-    first_relevant_rank: int | None = None
-    relevant_in_top: int | None = None
-
-
-class Placing(NamedTuple):
-    """A way to place the relevant results: the first one's rank, how many are in the top five."""
-
-    first: int | None
-    top: int
-
-
-def placings(counts: ListCounts) -> tuple[Placing, ...]:
-    """Every placing that a list with `counts` can have; none when no list has them.
-
-    >>> placings(ListCounts(results=3, relevant=2))
-    (Placing(first=1, top=2), Placing(first=2, top=2))
-    """
-    return tuple(
-        placing
-        for placing in _all_placings(counts)
-        if counts.first_relevant_rank in {None, placing.first}
-        and counts.relevant_in_top in {None, placing.top}
-    )
-
-
-def summarise_counts(
-    counts: ListCounts, ways: Sequence[Placing], quality: float | None, *, cannot_tell: CannotTell
-) -> QuerySummary:
-    """The summary of a list with `counts`, whose relevant results lie in one of these `ways`.
-
-    `cannot_tell` says what such a result is in the figures.
-    """
-    n_unsure = len(counts.unsure_ranks)
-    n_not_relevant = counts.results - n_unsure - counts.relevant
-    in_any_order = (
-        *(Relevance.RELEVANT,) * counts.relevant,
-        *(Relevance.NOT_RELEVANT,) * n_not_relevant,
-        *(Relevance.UNSURE,) * n_unsure,
-    )
-    judgments = QueryJudgments(QueryState.RESULTS, in_any_order, quality=quality)
-    left_out = counts.unsure_ranks if cannot_tell == "left_out" else ()
-    counted_in_top = min(counts.results, TOP) - sum(rank <= TOP for rank in left_out)
-    firsts = {way.first for way in ways}
-    rank = _span(1 / first if first else 0.0 for first in firsts)
-    top = _span(way.top / counted_in_top if counted_in_top else None for way in ways)
-    summary = summarise(judgments, cannot_tell=cannot_tell)
-    return summary.with_figures(
-        {"mean_precision_at_5": top, "mrr": rank, "mrr_answerable": rank}
-    )._replace(first_relevant_rank=firsts.pop() if len(firsts) == 1 else None)
-
-
-def _all_placings(counts: ListCounts) -> Iterator[Placing]:
-    """Every placing of the relevant results on the ranks that are not "cannot tell"."""
-    free = [rank for rank in range(1, counts.results + 1) if rank not in counts.unsure_ranks]
-    early = [rank for rank in free if rank <= TOP]
-    late = free[len(early) :]
-    if not counts.relevant:
-        yield Placing(None, 0)
-        return
-    for top in range(1, min(len(early), counts.relevant) + 1):
-        if counts.relevant - top <= len(late):
-            yield from (Placing(first, top) for first in early[: len(early) - top + 1])
-    if counts.relevant <= len(late):
-        yield from (Placing(first, 0) for first in late[: len(late) - counts.relevant + 1])
-
-
-def _span(values: Iterable[float | None]) -> Span:
-    """The one value that there is, else none with the lowest and the highest as its bounds."""
-    present = [value for value in values if value is not None]
-    if not present:
-        return Span.settled(None)
-    lowest, highest = min(present), max(present)
-    return Span.settled(lowest) if lowest == highest else Span(None, lowest, highest)
-
-
 class QueryRow(Struct, frozen=True):
     """One query of a run with its question and the summary of its judgments.
 
@@ -489,43 +351,3 @@ def category_totals(report: RunReport) -> dict[str, Totals]:
     for row in report.rows:
         members.setdefault(row.category, []).append(row.summary)
     return {category: Totals.of(summaries) for category, summaries in members.items()}
-
-
-LONGEST_PAUSE = 300.0
-"""Seconds; a longer time between two verdicts was a break."""
-
-
-class GivenVerdict(NamedTuple):
-    """A verdict by the key of its item: whose, in which browser, and when by its clock."""
-
-    key: int
-    rater: int
-    device: str
-    at: datetime
-
-
-def seconds_before(verdicts: Iterable[GivenVerdict]) -> dict[tuple[int, int], float]:
-    """The seconds from the rater's verdict before, by rater and item; breaks left out.
-
-    Only verdicts of one rater in one browser are compared, so that clocks need not agree. The
-    first one has no time, nor has one after a break. Of an item that was judged several times
-    the last verdict counts.
-
-    >>> from datetime import UTC
-    >>> at = [datetime(2026, 1, 1, 9, minute, second, tzinfo=UTC) for minute, second in
-    ...       ((0, 0), (0, 4), (6, 0), (6, 10))]
-    >>> seconds_before([GivenVerdict(key, 7, "a", when) for key, when in enumerate(at)])
-    {(7, 1): 4.0, (7, 3): 10.0}
-    """
-    latest: dict[tuple[int, int], tuple[datetime, float | None]] = {}
-    before: GivenVerdict | None = None
-    for verdict in sorted(verdicts, key=attrgetter("rater", "device", "at")):
-        seconds = None
-        if before and (before.rater, before.device) == (verdict.rater, verdict.device):
-            gap = (verdict.at - before.at).total_seconds()
-            seconds = gap if gap <= LONGEST_PAUSE else None
-        last, _ = latest.get((verdict.rater, verdict.key), (verdict.at, None))
-        if last <= verdict.at:
-            latest[verdict.rater, verdict.key] = verdict.at, seconds
-        before = verdict
-    return {key: seconds for key, (_, seconds) in latest.items() if seconds is not None}

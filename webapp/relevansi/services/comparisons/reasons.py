@@ -16,11 +16,10 @@ from relevansi.metrics.comparisons.reasons import (
     Contradiction,
     ReasonComparison,
     ReasonCounts,
-    seconds_after,
     time_spent,
 )
 from relevansi.metrics.gold.constraint_rules import Outcome
-from relevansi.metrics.judging.figures import GivenVerdict
+from relevansi.metrics.judging.pace import GivenVerdict, seconds_after
 from relevansi.services.gold import constraints
 from relevansi.services.judging import reasons, verdicts
 from relevansi.services.runs.reasons import Rejection, rejections

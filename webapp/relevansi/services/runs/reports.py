@@ -24,13 +24,9 @@ from relevansi.failures import Conflict, Missing, Refused
 from relevansi.i18n import mark
 from relevansi.kinds import KINDS
 from relevansi.metrics.judging.empty_answers import EmptyAnswer, Evidence
-from relevansi.metrics.judging.figures import (
-    GivenVerdict,
-    QueryRow,
-    RunReport,
-    seconds_before,
-)
+from relevansi.metrics.judging.figures import QueryRow, RunReport
 from relevansi.metrics.judging.graded import headline_of, ranking_names
+from relevansi.metrics.judging.pace import GivenVerdict, seconds_before
 from relevansi.records import Blindness, QueryState, Relevance, Scale, State
 from relevansi.services.catalogue import evidence
 from relevansi.services.judging import stored_summaries, verdicts

@@ -17,13 +17,11 @@ from flask import (
 
 from relevansi import labels, notation
 from relevansi.exporters.exports import empty_answers
+from relevansi.exporters.exports.meanings import chapters, read_together, rounding
 from relevansi.exporters.exports.metrics_tables import (
     blindness_sentence,
-    chapters,
     empty_counts,
     metrics_json,
-    read_together,
-    rounding,
     unsampled_sentence,
 )
 from relevansi.exporters.frame import charts
