@@ -59,37 +59,39 @@ LONGEST_HEAD = 2**20
 def reads_results(command: Command) -> Command:
     """Give the command its ``choices``, by options that say how files of results are read."""
 
+    @click.option("--grades", help="Which grade of the files is which here: 0=0,50=1,100=2.")
+    @click.option(
+        "--map",
+        "mapping",
+        help="Where what stands in JSON: query=q.text,items=out.hits,doc_id=id,text=body,...",
+    )
+    @click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,...")
+    @click.option(
+        "--depth",
+        type=click.IntRange(1, MOST_DEPTH),
+        default=DEPTH,
+        help="So many results of each list are judged; deeper ones are kept as ids.",
+    )
+    @click.option("--split", help="Which of several sets of grades: test, dev, ...")
     @wraps(command)
-    def reading(*args: Any, **options: Any) -> Any:
-        columns = _roles(options.pop("columns"), "--columns")
-        places = _roles(options.pop("mapping"), "--map")
+    def reading(
+        *args: Any,
+        grades: str | None,
+        mapping: str | None,
+        columns: str | None,
+        depth: int,
+        split: str | None,
+        **options: Any,
+    ) -> Any:
         choices = Choices(
-            columns=columns | places,
-            depth=options.pop("depth"),
-            split=options.pop("split"),
-            grades=_grades(options.pop("grades")),
+            columns=_roles(columns, "--columns") | _roles(mapping, "--map"),
+            depth=depth,
+            split=split,
+            grades=_grades(grades),
         )
         return command(*args, choices=choices, **options)
 
-    reading_command = cast("Command", reading)
-    for option in (
-        click.option("--split", help="Which of several sets of grades: test, dev, ..."),
-        click.option(
-            "--depth",
-            type=click.IntRange(1, MOST_DEPTH),
-            default=DEPTH,
-            help="So many results of each list are judged; deeper ones are kept as ids.",
-        ),
-        click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,..."),
-        click.option(
-            "--map",
-            "mapping",
-            help="Where what stands in JSON: query=q.text,items=out.hits,doc_id=id,text=body,...",
-        ),
-        click.option("--grades", help="Which grade of the files is which here: 0=0,50=1,100=2."),
-    ):
-        reading_command = option(reading_command)
-    return reading_command
+    return cast("Command", reading)
 
 
 @click.command("import")

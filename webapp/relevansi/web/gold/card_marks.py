@@ -64,13 +64,13 @@ class Marks(Struct, frozen=True):
     mistake: DecisionMistake | None = None
 
 
-def refused(
+def store_decision(
     form: DecisionForm,
     session: Session,
     decide: Callable[[Decision, datetime], None],
     card: int = 0,
 ) -> DecisionMistake | None:
-    """Return why a form's decision cannot be stored; ``None`` once it was."""
+    """Store a form's decision by `decide`; return why it cannot be stored, ``None`` once it is."""
     subject = form.subject.data or CARD
     try:
         decision = Decision(card, subject, form.outcome.data or None, form.reason.data)
@@ -105,7 +105,7 @@ def of_answer(
         rank, checked = card.number, by_rank.get(card.number)
         if checked is not None and _says_anything(checked):
             own_mistake = mistake if rank == clicked else None
-            under[rank] = _below(card, checked, address(rank=rank), mistake=own_mistake)
+            under[rank] = _card_marks(card, checked, address(rank=rank), mistake=own_mistake)
     return Marks(
         question=str(page.query_id),
         under=under,
@@ -135,18 +135,18 @@ def of_task(
         if checked is not None and _says_anything(checked):
             is_clicked = card.key == clicked
             own_mistake = mistake if is_clicked else None
-            under[card.number] = _below(card, checked, address, card.key, own_mistake)
+            under[card.number] = _card_marks(card, checked, address, card.key, own_mistake)
             changed += [card.number] * is_clicked
     return Marks(page.task_id, under, changed=tuple(changed), mistake=mistake)
 
 
-def decided(marks: Marks) -> Response:
+def decision_response(marks: Marks) -> Response:
     """Return the marks that a decision changed, or why it could not be stored."""
     status = 422 if marks.mistake else 200
     return htmx.part("gold/card_badges/_decided.html", status, moved=marks)
 
 
-def judged(marks: Marks | None) -> Response:
+def verdict_response(marks: Marks | None) -> Response:
     """Return the marks that a verdict on a card brings or takes away, if there are any."""
     if marks is None:
         return Response(status=204)
@@ -159,7 +159,7 @@ def _says_anything(card: CheckedCard) -> bool:
     return asks or card.evaluation.pending or bool(card.steps)
 
 
-def _below(
+def _card_marks(
     card_of_page: JudgedCard,
     card: CheckedCard,
     address: str,

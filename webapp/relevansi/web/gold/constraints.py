@@ -16,7 +16,7 @@ from flask import (
 )
 from msgspec.structs import asdict
 
-from relevansi.exporters.exports.metrics_tables import read_together
+from relevansi.exporters.exports.meanings import read_together
 from relevansi.exporters.gold import constraint_reports
 from relevansi.exporters.gold.constraint_reports import constraints_json
 from relevansi.i18n import gettext
@@ -45,43 +45,44 @@ KAPPA = "coefficient"
 WHY_NONE: dict[object, str] = dict([*NO_AGREEMENT.items(), *NO_SHARE_EXPLANATIONS.items()])
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
-OF_CONSTRAINTS = (
+FILE_NAMES = (
     "any('constraints.json', 'constraints.csv', 'constraint_cards.csv', 'manual_input.json')"
 )
 
 
 @blueprint.get("/<run_id>")
 def show(run_id: str) -> str:
-    return _rendered(run_id)
+    return _page(run_id)
 
 
 @blueprint.post("/<run_id>/gold")
-def attach(run_id: str) -> Response:
+def import_gold(run_id: str) -> Response:
     name, data = chosen_file()
     try:
         with access.writing() as (session, rater):
             run = runs.find(session, rater.study, run_id)
             gold.import_file(session, rater, run.question_set_id, name, data, access.now())
     except ImportRefused as refused:
-        return make_response(_rendered(run_id, refusal=refused.advice("page")), 422)
-    return _back(run_id)
+        return make_response(_page(run_id, refusal=refused.advice("page")), 422)
+    return _redirect_to_run(run_id)
 
 
 @blueprint.post("/<run_id>/manual-input")
-def take_in(run_id: str) -> Response:
+def import_decisions(run_id: str) -> Response:
     name, data = chosen_file()
     try:
         with access.writing() as (session, rater):
-            file = (session, rater, run_id, name, data, access.now())
-            new, _, problems = constraints.import_manual(*file)
+            n_new, _, problems = constraints.import_manual(
+                session, rater, run_id, name, data, access.now()
+            )
     except ImportRefused as refused:
-        return make_response(_rendered(run_id, refusal=refused.advice("page")), 422)
+        return make_response(_page(run_id, refusal=refused.advice("page")), 422)
     if problems:
-        return make_response(_rendered(run_id, problems=[*map(message, problems)], n_taken=new))
-    return _back(run_id, taken=new, _anchor="decisions")
+        return make_response(_page(run_id, problems=[*map(message, problems)], n_taken=n_new))
+    return _redirect_to_run(run_id, taken=n_new, _anchor="decisions")
 
 
-@blueprint.get(f"/<run_id>/<{OF_CONSTRAINTS}:name>")
+@blueprint.get(f"/<run_id>/<{FILE_NAMES}:name>")
 def download(run_id: str, name: str) -> Response:
     with access.reading() as (session, rater):
         if name == "manual_input.json":
@@ -100,7 +101,7 @@ def download(run_id: str, name: str) -> Response:
 def question(run_id: str, query_id: int) -> str:
     with access.reading() as (session, rater):
         checked = constraints.checked_query(session, rater.study, run_id, query_id, _missing())
-    return render_template("gold/constraints/question.html", **_question(checked))
+    return render_template("gold/constraints/question.html", **_question_values(checked))
 
 
 @blueprint.post("/<run_id>/<int:query_id>/<int:card>")
@@ -108,18 +109,18 @@ def decide(run_id: str, query_id: int, card: int) -> Response:
     form = checked(DecisionForm)
     with access.writing() as (session, rater):
         decided = partial(constraints.decide, session, rater, run_id, query_id)
-        mistake = card_marks.refused(form, session, decided, card)
-    return _answer(run_id, query_id, card, mistake)
+        mistake = card_marks.store_decision(form, session, decided, card)
+    return _after_decision(run_id, query_id, card, mistake)
 
 
 @blueprint.post("/<run_id>/decisions/<int:step_id>/undo")
 def undo(run_id: str, step_id: int) -> Response:
     with access.writing() as (session, rater):
         step = constraints.undo(session, rater, run_id, step_id, access.now())
-    return _answer(run_id, step.query_id, step.card)
+    return _after_decision(run_id, step.query_id, step.card)
 
 
-def _answer(
+def _after_decision(
     run_id: str, query_id: int, card: int, mistake: DecisionMistake | None = None
 ) -> Response:
     """Answer with the parts a decision changed, or send a browser without a script back."""
@@ -130,14 +131,14 @@ def _answer(
         return see_other(where)
     with access.reading() as (session, rater):
         checked = constraints.checked_query(session, rater.study, run_id, query_id)
-    page = _question(checked, mistake, clicked=card)
+    page = _question_values(checked, mistake, clicked=card)
     status = 200 if mistake is None else 422
     return htmx.respond(
         "gold/constraints/question.html", "gold/constraints/_clicked.html", page, status
     )
 
 
-def _rendered(
+def _page(
     run_id: str, *, refusal: str = "", problems: Sequence[str] = (), n_taken: int | None = None
 ) -> str:
     with access.reading() as (session, rater):
@@ -160,7 +161,7 @@ def _rendered(
     )
 
 
-def _question(
+def _question_values(
     checked: CheckedQuery, mistake: DecisionMistake | None = None, clicked: int | None = None
 ) -> dict[str, object]:
     return {
@@ -183,12 +184,12 @@ def _figures(report: ConstraintReport) -> dict[str, object]:
 
 
 def _missing() -> MissingRule:
-    return (
-        MissingRule.LEFT_OUT if request.args.get("missing") == "left-out" else MissingRule.COUNTED
-    )
+    """Return how the address wants constraints counted that a card does not show."""
+    is_left_out = request.args.get("missing") == MissingRule.LEFT_OUT
+    return MissingRule.LEFT_OUT if is_left_out else MissingRule.COUNTED
 
 
-def _back(run_id: str, **where: str | int) -> Response:
+def _redirect_to_run(run_id: str, **where: str | int) -> Response:
     return see_other(url_for("constraints.show", run_id=run_id, **where))  # type: ignore[arg-type]
 
 
@@ -208,14 +209,14 @@ def beside_people(run_id: str) -> str:
         comparison=comparison,
         rule=next(choice for choice in choices if choice.name == comparison.rule),
         rules=choices,
-        lines=_lines(comparison.agreement),
+        lines=_agreement_lines(comparison.agreement),
         words=constraint_words,
         apart=comparison.disagreed[:FIRST_SHOWN],
         apart_too=comparison.disagreed[FIRST_SHOWN:],
     )
 
 
-def _lines(agreement: BinaryAgreement) -> list[tuple[str, str, str, int, str]]:
+def _agreement_lines(agreement: BinaryAgreement) -> list[tuple[str, str, str, int, str]]:
     """Return each figure: its label, value, interval or why it has none, n, and its meaning."""
     kappa, bounds = agreement.kappa, ""
     if kappa.lower is not None:

@@ -291,7 +291,7 @@ def show_beside(judge_id: int) -> str:
         "machine_judges/agreement.html",
         judge=judge,
         judge_id=judge_id,
-        found=comparison,
+        comparison=comparison,
         fewest=MIN_SHARED,
         merging=merging,
         verdicts=verdicts,

@@ -24,7 +24,7 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
     form = checked(DecisionForm)
     with access.writing() as (session, rater):
         decided = partial(marks.decide_on_answer, session, rater, run_id, query_id, rank)
-        mistake = card_marks.refused(form, session, decided)
+        mistake = card_marks.store_decision(form, session, decided)
     if mistake is None and not htmx.wants_part():
         return _back("judgments.show", rank, run_id=run_id, query_id=query_id)
     with access.reading() as (session, rater):
@@ -33,7 +33,7 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
         constraint_marks = card_marks.of_answer(session, rater.study, page, **moved)
     assert constraint_marks is not None  # else there was no card to decide on
     if htmx.wants_part():
-        return card_marks.decided(constraint_marks)
+        return card_marks.decision_response(constraint_marks)
     return judgments.with_parts(page, constraint_marks, 422)
 
 
@@ -43,13 +43,13 @@ def decide_blind(task_id: str) -> Response:
     card = form.card.data
     with access.writing() as (session, rater):
         decided = partial(marks.decide_in_task, session, rater, task_id, card)
-        mistake = card_marks.refused(form, session, decided)
+        mistake = card_marks.store_decision(form, session, decided)
     with access.reading() as (session, rater):
         page = pages.blind_page(session, rater, task_id)
         constraint_marks = card_marks.of_task(session, rater, page, clicked=card, mistake=mistake)
     assert constraint_marks is not None  # else the decision would have been refused
     if htmx.wants_part():
-        return card_marks.decided(constraint_marks)
+        return card_marks.decision_response(constraint_marks)
     if mistake is None:
         return _back("rate.show", constraint_marks.changed[0], task_id=task_id)
     return rate.with_parts(page, constraint_marks, 422)

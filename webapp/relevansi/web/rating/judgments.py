@@ -77,7 +77,7 @@ def constraints(run_id: str, query_id: int) -> Response:
     with access.reading() as (session, rater):
         page = pages.rating_page(session, rater, run_id, query_id)
         marks = card_marks.of_answer(session, rater.study, page, clicked=rank)
-    return card_marks.judged(marks)
+    return card_marks.verdict_response(marks)
 
 
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")

@@ -121,7 +121,7 @@ def constraints(task_id: str) -> Response:
     with access.reading() as (session, rater):
         page = pages.blind_page(session, rater, task_id)
         marks = card_marks.of_task(session, rater, page, clicked=request.args.get("card"))
-    return card_marks.judged(marks)
+    return card_marks.verdict_response(marks)
 
 
 @blueprint.post("/<task_id>/judgment")
