@@ -276,7 +276,7 @@ def svg_file(picture: Picture) -> bytes:
 
 def png_file(picture: Picture, zoom: float = 2.0) -> bytes:
     """Return a picture as PNG with `zoom` pixels for each unit: at 2 it is sharp on a screen."""
-    import resvg_py  # noqa: PLC0415 (few pages draw a PNG, and every start would pay for it)
+    import resvg_py  # noqa: PLC0415 - few pages draw a PNG
 
     # The packaged font alone: those of a system make other pictures on every machine.
     picture.svg.set("font-family", FONT)

@@ -114,7 +114,7 @@ def power_of_test(mixed: DifferenceMixture, n: int, difference: float, level: fl
     if mixed.is_binary:
         return mcnemar_power(n, won, lost, level)
     import numpy as np  # noqa: PLC0415 - a tenth of a second
-    from scipy.special import ndtr  # type: ignore[import-untyped]  # noqa: PLC0415 - late: it takes a while
+    from scipy.special import ndtr  # type: ignore[import-untyped]  # noqa: PLC0415 - a quarter of a second
 
     stream = np.random.default_rng(_SEED)
     outcomes = stream.random((STUDIES, n))
@@ -152,7 +152,7 @@ def mcnemar_power(n: int, won: float, lost: float, level: float = LEVEL) -> floa
     0.345
     """
     import numpy as np  # noqa: PLC0415 - a tenth of a second
-    from scipy.special import bdtr, bdtrik  # noqa: PLC0415 - late: it takes a while
+    from scipy.special import bdtr, bdtrik  # noqa: PLC0415 - a quarter of a second
 
     # For each number of discordant questions (one run alone succeeds) the most successes of the
     # loser at which the test rejects; bdtrik inverts the distribution only approximately.

@@ -139,7 +139,7 @@ def restore(rater_id: int) -> Response:
 
 def qr_code(address: str, label: str) -> Markup:
     """Return the QR code of an address as SVG for the page itself: no style, no request."""
-    import segno  # noqa: PLC0415 - a tenth of a second
+    import segno  # noqa: PLC0415 - the first page does without it
 
     code = segno.make(address, micro=False)
     drawn = code.svg_inline(scale=4, border=4, light="#fff", svgclass="qr", title=label)
