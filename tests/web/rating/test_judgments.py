@@ -16,7 +16,7 @@ from relevansi.db.engine import Database
 from relevansi.i18n import speaking
 from relevansi.records import EmptyOutcome, Relevance
 from relevansi.services.judging.events import KEEP, AnswerRating
-from relevansi.web.frame.forms import UnusableForm, checked
+from relevansi.web.frame.forms import UnusableForm, validated_form
 from relevansi.web.rating import clicks
 from relevansi.web.rating.clicks import BlindRatingForm, RatingForm, VerdictForm
 from tests.page import Page
@@ -291,7 +291,7 @@ TOO_LONG, UNUSABLE = "This text is too long.", "This value cannot be used here."
 )
 def test_a_verdict_is_read(app: Flask, said: dict[str, str], meant: tuple[object, ...]) -> None:
     with app.test_request_context(method="POST", data=said | {"event_id": "e1"}):
-        result = checked(VerdictForm)
+        result = validated_form(VerdictForm)
 
     assert (result.relevance.data, result.card.data, result.onward.data) == meant
     assert result.click.event_id == "e1"
@@ -319,8 +319,8 @@ def test_an_event_is_read_and_named_where_nobody_named_it(app: Flask) -> None:
         (clicks.event, "sequence", "first", UNUSABLE),
         (clicks.event, "sequence", str(2**31), UNUSABLE),
         (clicks.event, "client_time", "yesterday", UNUSABLE),
-        (partial(checked, VerdictForm), "relevance", "yes", UNUSABLE),
-        (partial(checked, VerdictForm), "card", "c" * 65, TOO_LONG),
+        (partial(validated_form, VerdictForm), "relevance", "yes", UNUSABLE),
+        (partial(validated_form, VerdictForm), "card", "c" * 65, TOO_LONG),
     ],
 )
 def test_what_cannot_be_said_is_refused_by_its_field(
@@ -353,7 +353,7 @@ def test_what_cannot_be_said_is_refused_by_its_field(
 )
 def test_a_rating_is_read(app: Flask, said: dict[str, str], meant: AnswerRating) -> None:
     with app.test_request_context(method="POST", data=said):
-        rating = checked(RatingForm).rating
+        rating = validated_form(RatingForm).rating
 
     assert rating == meant
     assert (rating.quality is KEEP) == ("quality" not in said)
@@ -364,6 +364,6 @@ def test_a_rating_is_read(app: Flask, said: dict[str, str], meant: AnswerRating)
 )
 def test_a_rating_that_cannot_be_is_refused_by_its_field(app: Flask, said: dict[str, str]) -> None:
     with app.test_request_context(method="POST", data=said), pytest.raises(UnusableForm) as refused:
-        checked(BlindRatingForm)
+        validated_form(BlindRatingForm)
 
     assert refused.value.messages.keys() == said.keys()

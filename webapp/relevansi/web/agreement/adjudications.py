@@ -56,7 +56,7 @@ def show() -> str:
 
 @blueprint.post("/<int:item_id>")
 def settle(item_id: int) -> Response:
-    form = forms.checked(SettlementForm)
+    form = forms.validated_form(SettlementForm)
     verdict, reason = form.verdict.data, form.whole_reason
     try:
         with access.writing() as (session, rater):
@@ -73,7 +73,7 @@ def settle(item_id: int) -> Response:
 @blueprint.post("/<int:item_id>/withdraw")
 def withdraw(item_id: int) -> Response:
     """Take a settlement back, or put the verdict in force before it in its place again."""
-    verdict = forms.checked(UndoForm).verdict.data
+    verdict = forms.validated_form(UndoForm).verdict.data
     with access.writing() as (session, rater):
         if verdict:
             adjudications.adjudicate(session, rater, item_id, verdict, None, access.now())
@@ -84,7 +84,7 @@ def withdraw(item_id: int) -> Response:
 
 @blueprint.post("/names")
 def show_names() -> Response:
-    form = forms.checked(NamesForm)
+    form = forms.validated_form(NamesForm)
     with access.writing() as (session, rater):
         is_shown = bool(form.names_shown.data)
         adjudications.show_names(session, rater, is_shown=is_shown, now=access.now())

@@ -35,7 +35,7 @@ def show() -> Response:
 def take() -> Response:
     """Take the chosen files in, and report what they did; a refused one changes nothing."""
     access.need_our_page()
-    form = forms.checked(CatalogueForm)
+    form = forms.validated_form(CatalogueForm)
     try:
         files = chosen_files()
         outcome = imports.import_files(access.database(), files, form.mode.data, access.now())

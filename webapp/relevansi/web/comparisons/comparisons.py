@@ -355,7 +355,7 @@ def upload() -> Response | tuple[str, int]:
 
 @rated.post("/forget")
 def forget() -> Response:
-    tokens = forms.checked(WaitingFilesForm).file.data
+    tokens = forms.validated_form(WaitingFilesForm).file.data
     with access.writing() as (session, rater):
         for token in tokens:
             session.delete(waiting_files.find(session, rater.study, token))

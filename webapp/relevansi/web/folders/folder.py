@@ -50,7 +50,7 @@ def make() -> Response:
 
 @blueprint.post("/demo")
 def make_demo() -> Response:
-    documents = forms.checked(NewStudyForm).documents.data
+    documents = forms.validated_form(NewStudyForm).documents.data
     make_one = partial(folder.make_demo, documents=documents)
     return _new_study(lambda name, password: make_one(_folder(), name, password, access.now()))
 
@@ -81,7 +81,7 @@ def reopen(name: str) -> Response:
 
 
 def _new_study(make_study: Callable[[str, str | None], None]) -> Response:
-    name = forms.checked(NewStudyForm).name.data
+    name = forms.validated_form(NewStudyForm).name.data
     with access.reading() as (_session, owner):
         password = owner.study.password
     try:

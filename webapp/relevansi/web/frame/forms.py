@@ -48,9 +48,9 @@ def form_from_request(kind: type[FormT], after: str = "", **stored: Any) -> Form
     return kind(MultiDict(texts), data=stored)
 
 
-def checked(kind: type[FormT]) -> FormT:
+def validated_form(kind: type[FormT]) -> FormT:
     """Return the form that the request sends if it is valid; raises ``UnusableForm``."""
-    return valid(form_from_request(kind))
+    return validated(form_from_request(kind))
 
 
 def form_of_fields(fields: Mapping[str, Any]) -> BaseForm:
@@ -60,7 +60,7 @@ def form_of_fields(fields: Mapping[str, Any]) -> BaseForm:
     return form
 
 
-def valid(form: AnyForm) -> AnyForm:
+def validated(form: AnyForm) -> AnyForm:
     """Return the form if it is valid; raises ``UnusableForm``."""
     if not form.validate():
         raise UnusableForm(messages(form))

@@ -35,7 +35,7 @@ from relevansi.services.gold import constraints, gold
 from relevansi.services.gold.constraints import CheckedQuery, NoGold
 from relevansi.services.runs import reports, runs
 from relevansi.web.frame import access, htmx
-from relevansi.web.frame.forms import checked, chosen_file
+from relevansi.web.frame.forms import chosen_file, validated_form
 from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.gold import card_marks, constraint_words
 from relevansi.web.gold.card_marks import DecisionForm, DecisionMistake
@@ -106,7 +106,7 @@ def question(run_id: str, query_id: int) -> str:
 
 @blueprint.post("/<run_id>/<int:query_id>/<int:card>")
 def decide(run_id: str, query_id: int, card: int) -> Response:
-    form = checked(DecisionForm)
+    form = validated_form(DecisionForm)
     with access.writing() as (session, rater):
         decided = partial(constraints.decide, session, rater, run_id, query_id)
         mistake = card_marks.store_decision(form, session, decided, card)

@@ -10,7 +10,7 @@ from wtforms import Form
 from relevansi.importers.runs.problems import ImportRefused, remarks
 from relevansi.services.gold import gold
 from relevansi.web.frame import access
-from relevansi.web.frame.forms import UNUSABLE, WholeField, checked, chosen_file
+from relevansi.web.frame.forms import UNUSABLE, WholeField, chosen_file, validated_form
 from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.gold import constraint_words
 
@@ -62,7 +62,7 @@ def take_places(set_id: int) -> Response | tuple[str, int]:
 
 @blueprint.post("/<int:set_id>/restore")
 def restore(set_id: int) -> Response | tuple[str, int]:
-    return _changed(set_id, gold.restore, checked(VersionForm).version.data)
+    return _changed(set_id, gold.restore, validated_form(VersionForm).version.data)
 
 
 def _changed(

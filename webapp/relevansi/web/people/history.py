@@ -11,7 +11,7 @@ from wtforms import Form
 from relevansi.services.people import history
 from relevansi.services.people.history import ChangeKind, EventFilters
 from relevansi.web.frame import access
-from relevansi.web.frame.forms import UNUSABLE, WholeField, checked
+from relevansi.web.frame.forms import UNUSABLE, WholeField, validated_form
 from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.rating import clicks
 
@@ -47,7 +47,7 @@ def show() -> str:
 
 @blueprint.post("/undo")
 def undo() -> Response:
-    form = checked(UndoForm)
+    form = validated_form(UndoForm)
     with access.writing() as (session, rater):
         history.undo(session, rater, form.latest.data, clicks.event())
     return see_other(url_for("history.show"))

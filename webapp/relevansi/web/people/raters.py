@@ -99,7 +99,7 @@ def withdraw(invitation_id: int) -> Response:
 
 @blueprint.post("/<int:rater_id>/name")
 def rename(rater_id: int) -> Response:
-    form = forms.checked(NameForm)
+    form = forms.validated_form(NameForm)
     with access.writing() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
         raters.rename(session, rater, form.name.data, access.now())
@@ -119,7 +119,7 @@ def ask_to_remove(rater_id: int) -> str:
 
 @blueprint.post("/<int:rater_id>/remove")
 def remove(rater_id: int) -> Response:
-    form = forms.checked(RemovalForm)
+    form = forms.validated_form(RemovalForm)
     deletes = form.judgments.data == "delete"
     with access.writing() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)

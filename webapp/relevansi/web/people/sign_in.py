@@ -92,7 +92,7 @@ def show() -> str:
 
 @blueprint.post("/sign-in")
 def enter() -> Response:
-    form = forms.checked(PasswordForm)
+    form = forms.validated_form(PasswordForm)
     try:
         cookie = _cookie_for_password(form.password.data or "")
     except WrongPassword as wrong:
@@ -125,7 +125,7 @@ def choose() -> Response:
     """Put another rater of this machine to work, where nobody signs in."""
     if not access.current_user().is_local:
         raise NotYours
-    form = forms.checked(ChosenRaterForm)
+    form = forms.validated_form(ChosenRaterForm)
     with access.reading() as (session, rater):
         chosen = raters.find(session, rater.study, form.rater.data)
         session_cookie.set_rater(sign_in.SessionCookie(chosen.id))

@@ -41,7 +41,7 @@ def addresses() -> str:
 @blueprint.post("/")
 def make() -> Response:
     """Show a new token, this once: no address and no cookie ever holds it."""
-    form = forms.checked(TokenForm)
+    form = forms.validated_form(TokenForm)
     chosen = [scope for scope in SCOPES if scope in form.scope.data]
     if not chosen:
         return make_response(_page(name=form.name.data, error=gettext(NO_SCOPE)), 422)

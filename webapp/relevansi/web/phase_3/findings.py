@@ -12,7 +12,7 @@ from relevansi.metrics.phase_3.user_study import UserStudyReport
 from relevansi.services.phase_3 import findings, participants, user_studies
 from relevansi.services.phase_3.findings import LONGEST
 from relevansi.web.frame import access, htmx
-from relevansi.web.frame.forms import LONGEST_LABEL, LineField, checked
+from relevansi.web.frame.forms import LONGEST_LABEL, LineField, validated_form
 from relevansi.web.frame.htmx import attached, see_other
 
 blueprint = Blueprint("findings", __name__, url_prefix="/study/participants")
@@ -77,7 +77,7 @@ def questions() -> str:
 
 @blueprint.post("/<int:participant_id>/questions/<int:number>/category")
 def set_category(participant_id: int, number: int) -> Response:
-    form = checked(CategoryForm)
+    form = validated_form(CategoryForm)
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         findings.set_category(session, participant, number, form.category.data, access.now())
@@ -108,7 +108,7 @@ def comments() -> str:
 
 @blueprint.post("/<int:participant_id>/comments/<comment>/themes")
 def tag(participant_id: int, comment: str) -> Response:
-    form = checked(ThemeForm)
+    form = validated_form(ThemeForm)
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         if form.remove.raw_data:

@@ -36,7 +36,7 @@ from relevansi.services.rating import lookups, pages, particulars
 from relevansi.services.rating.lookups import Place
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.web.frame import access, htmx
-from relevansi.web.frame.forms import LineField, checked, form_from_request
+from relevansi.web.frame.forms import LineField, form_from_request, validated_form
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.frame.workers import workers
 from relevansi.web.people import raters
@@ -144,7 +144,7 @@ def close_question(position: int) -> Response:
 
 @blueprint.post("/<int:position>/results/<int:rank>/judgment")
 def judge(position: int, rank: int) -> Response:
-    form = checked(VerdictForm)
+    form = validated_form(VerdictForm)
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
         events.judge(session, rater, run_id, position, rank, form.relevance.data, form.click)
@@ -155,7 +155,7 @@ def judge(position: int, rank: int) -> Response:
 
 @blueprint.post("/<int:position>/rating")
 def rate(position: int) -> Response:
-    form = checked(RatingForm)
+    form = validated_form(RatingForm)
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
         events.rate(session, rater, run_id, position, form.rating, clicks.event())

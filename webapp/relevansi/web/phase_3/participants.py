@@ -92,7 +92,7 @@ def declined() -> str:
 
 @blueprint.post("/pseudonym")
 def rename() -> Response:
-    form = forms.checked(PseudonymForm)
+    form = forms.validated_form(PseudonymForm)
     try:
         with writing() as (session, participant):
             participants.rename(session, participant, form.pseudonym.data)

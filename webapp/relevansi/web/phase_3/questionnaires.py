@@ -13,7 +13,13 @@ from relevansi.services.judging.events import LONGEST_NOTES
 from relevansi.services.phase_3 import own_questions, participants
 from relevansi.services.phase_3.own_questions import State
 from relevansi.web.frame import access, htmx
-from relevansi.web.frame.forms import ChoiceField, LineField, checked, form_of_fields, valid
+from relevansi.web.frame.forms import (
+    ChoiceField,
+    LineField,
+    form_of_fields,
+    validated,
+    validated_form,
+)
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.phase_3.participants import reading, writing
 from relevansi.web.rating import clicks
@@ -40,7 +46,7 @@ def show() -> str:
 
 @blueprint.post("/answer")
 def answer() -> Response:
-    form = checked(AnswerForm)
+    form = validated_form(AnswerForm)
     with writing() as (session, participant):
         name, item_answer = form.item.data, form.answer.data or None
         rater = own_questions.rater(participant)
@@ -56,7 +62,7 @@ def finish() -> Response:
     with writing() as (session, participant):
         rater = own_questions.rater(participant)
         questionnaire = _store(session, rater)
-        ends = not questionnaire.unanswered or checked(EndForm).anyway.data
+        ends = not questionnaire.unanswered or validated_form(EndForm).anyway.data
         if ends:
             participants.finish(participant, access.now())
     if ends:
@@ -97,7 +103,7 @@ def _store(session: Session, rater: Rater) -> participants.Questionnaire:
     texts = {"helped": before.helped, "missing": before.missing}
     stored = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts
     fields = {name: LineField(LONGEST_NOTES, name=short) for name, short in NAMES.items()}
-    form, click = valid(form_of_fields(fields)), clicks.event()
+    form, click = validated(form_of_fields(fields)), clicks.event()
     for name in NAMES:
         if form[name].raw_data and form[name].data != str(stored[name] or ""):
             participants.answer(session, rater, name, form[name].data or None, click)

@@ -69,7 +69,7 @@ def show() -> str:
 
 @blueprint.post("/<int:set_id>/sample")
 def draw(set_id: int) -> Response:
-    form = forms.checked(SampleForm)
+    form = forms.validated_form(SampleForm)
     with access.writing() as (session, owner):
         chosen = samples.question_set(session, owner.study, set_id)
         samples.draw_sample(

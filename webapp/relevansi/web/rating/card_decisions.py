@@ -10,7 +10,7 @@ from flask import Blueprint, Response, url_for
 from relevansi.services.gold import marks
 from relevansi.services.rating import pages
 from relevansi.web.frame import access, htmx
-from relevansi.web.frame.forms import checked
+from relevansi.web.frame.forms import validated_form
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import DecisionForm
@@ -21,7 +21,7 @@ blueprint = Blueprint("card_decisions", __name__)
 
 @blueprint.post("/runs/<run_id>/queries/<int:query_id>/results/<int:rank>/decision")
 def decide(run_id: str, query_id: int, rank: int) -> Response:
-    form = checked(DecisionForm)
+    form = validated_form(DecisionForm)
     with access.writing() as (session, rater):
         decided = partial(marks.decide_on_answer, session, rater, run_id, query_id, rank)
         mistake = card_marks.store_decision(form, session, decided)
@@ -39,7 +39,7 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
 
 @blueprint.post("/rate/<task_id>/decision")
 def decide_blind(task_id: str) -> Response:
-    form = checked(DecisionForm)
+    form = validated_form(DecisionForm)
     card = form.card.data
     with access.writing() as (session, rater):
         decided = partial(marks.decide_in_task, session, rater, task_id, card)

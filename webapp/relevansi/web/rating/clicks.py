@@ -23,7 +23,7 @@ from relevansi.web.frame.forms import (
     MomentField,
     TextField,
     WholeField,
-    checked,
+    validated_form,
 )
 from relevansi.web.frame.htmx import see_other
 
@@ -68,7 +68,7 @@ class ClickedCard(NamedTuple):
 
 
 def event() -> Click:
-    return checked(ClickForm).click
+    return validated_form(ClickForm).click
 
 
 def reason_in_force(question: str, number: int, reason: str | None) -> Response:

@@ -26,7 +26,7 @@ from relevansi.services.rating.pages import ClickedQuestion, OtherAnswer, Rating
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.frame import access, htmx
-from relevansi.web.frame.forms import checked
+from relevansi.web.frame.forms import validated_form
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
@@ -82,7 +82,7 @@ def constraints(run_id: str, query_id: int) -> Response:
 
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
-    form = checked(VerdictForm)
+    form = validated_form(VerdictForm)
     with access.writing() as (session, rater):
         verdict = form.relevance.data
         judged = events.judge(session, rater, run_id, query_id, rank, verdict, form.click)
@@ -101,7 +101,7 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
 
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/reason")
 def give_reason(run_id: str, query_id: int, rank: int) -> Response:
-    form = checked(ReasonForm)
+    form = validated_form(ReasonForm)
     with access.writing() as (session, rater):
         on_card = (run_id, query_id, rank, form.reason.data, form.click)
         reason = events.give_reason(session, rater, *on_card)
@@ -112,7 +112,7 @@ def give_reason(run_id: str, query_id: int, rank: int) -> Response:
 
 @blueprint.post("/queries/<int:query_id>/rating")
 def rate(run_id: str, query_id: int) -> Response:
-    form = checked(RatingForm)
+    form = validated_form(RatingForm)
     with access.writing() as (session, rater):
         events.rate(session, rater, run_id, query_id, form.rating, clicks.event())
     if not htmx.wants_part():
@@ -155,7 +155,7 @@ def pin(run_id: str, query_id: int) -> Response:
 
 @blueprint.post("/queries/<int:query_id>/judgments")
 def judge_open(run_id: str, query_id: int) -> Response:
-    form = checked(VerdictForm)
+    form = validated_form(VerdictForm)
     with access.writing() as (session, rater):
         if form.relevance.data is None:
             raise events.NotToJudge
@@ -175,7 +175,7 @@ def undo(run_id: str) -> Response:
 
 @blueprint.post("/queries/<int:query_id>/cards")
 def add_cards(run_id: str, query_id: int) -> Response:
-    form = checked(CardsForm)
+    form = validated_form(CardsForm)
     with access.writing() as (session, rater):
         text, now = form.text.data or "", access.now()
         count = runs.add_cards(session, rater.study, run_id, query_id, text, now)

@@ -27,8 +27,8 @@ from relevansi.web.frame.forms import (
     DecimalField,
     LineField,
     WholeField,
-    checked,
-    valid,
+    validated,
+    validated_form,
 )
 from relevansi.web.rating import clicks
 from relevansi.web.rating.clicks import ClickForm
@@ -118,7 +118,7 @@ def searched(session: Session, rater: Rater, place: Place, lookup: Lookup | None
     if lookup is None:
         raise LookupOff
     if "words" in request.args:
-        form = valid(SearchForm(request.args))
+        form = validated(SearchForm(request.args))
         words, start = form.words.data, form.start.data or 0
         page = lookups.search(session, rater, place, words, form.filters, access.now(), start=start)
     else:
@@ -145,7 +145,7 @@ def part(lookup: Lookup) -> Response:
 
 def pin(session: Session, rater: Rater, place: Place) -> None:
     """Store what the request pins, or take it back."""
-    form = checked(PinForm)
+    form = validated_form(PinForm)
     item_id, listing = form.item.data, form.listing.data
     if form.evidence.data and listing is not None:
         lookups.pin(session, rater, place, listing, form.click)

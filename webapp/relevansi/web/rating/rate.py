@@ -20,7 +20,7 @@ from relevansi.services.rating.tasks import JudgedCardOfTask, onward
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.frame import access, htmx
-from relevansi.web.frame.forms import checked
+from relevansi.web.frame.forms import validated_form
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
 from relevansi.web.gold.card_marks import Marks
@@ -126,7 +126,7 @@ def constraints(task_id: str) -> Response:
 
 @blueprint.post("/<task_id>/judgment")
 def judge(task_id: str) -> Response:
-    form = checked(VerdictForm)
+    form = validated_form(VerdictForm)
     card_key = form.card.data
     with access.writing() as (session, rater):
         judged = tasks.judge(session, rater, task_id, card_key, form.relevance.data, form.click)
@@ -151,7 +151,7 @@ def _judged(task_id: str, card: str, judged: JudgedCardOfTask) -> Response:
 
 @blueprint.post("/<task_id>/reason")
 def give_reason(task_id: str) -> Response:
-    form = checked(ReasonForm)
+    form = validated_form(ReasonForm)
     card = form.card.data
     with access.writing() as (session, rater):
         number, reason = tasks.give_reason(
@@ -164,7 +164,7 @@ def give_reason(task_id: str) -> Response:
 
 @blueprint.post("/<task_id>/rating")
 def rate(task_id: str) -> Response:
-    form = checked(BlindRatingForm)
+    form = validated_form(BlindRatingForm)
     answer = form.answer.data or None
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())

@@ -156,7 +156,7 @@ def show() -> Response:
 @blueprint.post("/runs/import")
 def upload() -> Response:
     """Keep the chosen files and report on them, or store, show or forget kept files."""
-    form = forms.checked(WaitingForm)
+    form = forms.validated_form(WaitingForm)
     if form.score.data:
         return _score(*form.score.data.partition(" ")[::2])
     if form.token.data:
@@ -217,7 +217,7 @@ def chosen_files() -> list[tuple[str, bytes]]:
 def _decide(form: WaitingForm) -> Response:
     tokens, is_stored = form.token.data, form.action.data == "store"
     by_token = {
-        t: forms.valid(forms.form_from_request(WaitingFileForm, after=f"-{t}")) for t in tokens
+        t: forms.validated(forms.form_from_request(WaitingFileForm, after=f"-{t}")) for t in tokens
     }
     if form.action.data == "look":
         _read_again(by_token)

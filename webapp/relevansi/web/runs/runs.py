@@ -39,7 +39,7 @@ from relevansi.services.runs.runs import RunOverview
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import Exposure, Period
 from relevansi.web.frame import access
-from relevansi.web.frame.forms import checked
+from relevansi.web.frame.forms import validated_form
 from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.runs import questions, run_figures
 from relevansi.web.runs.imports import LabelsForm, MoveForm
@@ -224,7 +224,7 @@ def files(run_id: str) -> str:
 
 @blueprint.post("/<run_id>/labels")
 def relabel(run_id: str) -> Response:
-    form = checked(LabelsForm)
+    form = validated_form(LabelsForm)
     with access.writing() as (session, rater):
         method, llm = form.search_method.data or None, form.llm.data or None
         runs.relabel(session, rater.study, run_id, method, llm, access.now())
@@ -234,7 +234,7 @@ def relabel(run_id: str) -> Response:
 @blueprint.post("/<run_id>/move")
 def move(run_id: str) -> Response:
     """Put a run one place up or down in the order of the study, and go back to it."""
-    form = checked(MoveForm)
+    form = validated_form(MoveForm)
     with access.writing() as (session, rater):
         runs.move(session, rater.study, run_id, form.direction.data or "")
     return see_other(url_for("runs.show", run_id=run_id))
