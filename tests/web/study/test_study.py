@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -21,6 +22,7 @@ from relevansi.services.rating import tasks
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.studies import Switches
 from relevansi.web.frame.forms import form_from_request, typed
+from relevansi.web.study import study as study_pages
 from relevansi.web.study.study import PARTS, StudyForm
 from tests.conftest import NOW
 from tests.page import Page
@@ -86,6 +88,23 @@ def test_a_translated_name_is_not_stored(client: FlaskClient, web_database: Data
         assert kept(web_database).name == before
     client.post("/study/", data=FORM | {"name": "Skripsi"})
     assert kept(web_database).name == "Skripsi"
+
+
+def test_the_page_of_a_changed_setting_is_read_while_others_write(
+    client: FlaskClient, web_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_page = study_pages._page
+
+    def beside_a_click(*arguments: Any, **options: Any) -> Any:
+        with web_database.writing() as session:
+            session.commit()
+        return read_page(*arguments, **options)
+
+    monkeypatch.setattr(study_pages, "_page", beside_a_click)
+
+    assert client.post("/study/", data=FORM | {"name": "Thesis"}, headers=PART).status_code == 200
+    assert client.post("/study/", data=FORM | {"repeat_percent": "x"}).status_code == 422
+    assert kept(web_database).name == "Thesis"
 
 
 def test_every_switch_is_stored_and_logged(client: FlaskClient, web_database: Database) -> None:

@@ -212,22 +212,29 @@ def show() -> Response:
 @blueprint.post("/")
 def save() -> Response:
     """Store the settings that a form sends; those with an effect on judgments once confirmed."""
+    is_saved = False
+    unconfirmed: list[str] = []
     with access.writing() as (session, rater):
         study = rater.study
         form = _form_from_request(study)
-        if not form.validate():
-            page = _page(session, study, form, errors=forms.messages(form))
-            return htmx.respond("study/page.html", "study/_changed.html", page, 422)
-        before, switches = studies.switches(study), form.switches(study)
-        is_confirmed = "confirmed" in request.form
-        unconfirmed = [] if is_confirmed else _to_confirm(session, study, switches)
-        unchanged = {name: getattr(before, name) for name in unconfirmed}
-        studies.set_switches(session, study, replace(switches, **unchanged), access.now())
-        is_saved = studies.switches(study) != before
-        if unconfirmed or htmx.wants_part():
-            page = _page(session, study, form, saved=is_saved, unconfirmed=unconfirmed)
-            return htmx.respond("study/page.html", "study/_changed.html", page)
-    return htmx.see_other(url_for("study.show", part=_part(), saved=1))
+        is_valid = form.validate()
+        if is_valid:
+            before, switches = studies.switches(study), form.switches(study)
+            if "confirmed" not in request.form:
+                unconfirmed = _to_confirm(session, study, switches)
+            unchanged = {name: getattr(before, name) for name in unconfirmed}
+            studies.set_switches(session, study, replace(switches, **unchanged), access.now())
+            is_saved = studies.switches(study) != before
+    if is_valid and not (unconfirmed or htmx.wants_part()):
+        return htmx.see_other(url_for("study.show", part=_part(), saved=1))
+    # Read once they are committed, so that no click waits for the page.
+    with access.reading() as (session, rater):
+        errors = forms.messages(form)
+        page = _page(
+            session, rater.study, form, errors=errors, saved=is_saved, unconfirmed=unconfirmed
+        )
+        status = 200 if is_valid else 422
+        return htmx.respond("study/page.html", "study/_changed.html", page, status)
 
 
 def _to_confirm(session: Session, study: Study, switches: Switches) -> list[str]:
