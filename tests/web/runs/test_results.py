@@ -137,6 +137,51 @@ def test_columns_that_nothing_names_are_chosen_on_the_page_and_remembered(
         ]
 
 
+def test_the_first_cards_are_shown_by_other_columns_while_what_waits_stays_as_it_was(
+    client: FlaskClient,
+) -> None:
+    rows = "query,title,text\nred,Dress,A long one\nred,Gown,A short one\nblue,Hat,A warm one\n"
+    report = drop(client, ("a.csv", rows))
+    token = token_of(report)
+    columns = ["query=query", "title=text", "text=title"]
+
+    part = client.post(
+        f"/runs/import/{token}/preview",
+        data={f"column-{token}": columns, f"depth-{token}": "5"},
+    )
+
+    titles = ".as-rated .card > b"
+    assert Page(part).texts(titles) == ["A long one", "A short one"]
+    assert "All 2 questions have results." in part.text
+    waiting = Page(client.get("/runs/import", query_string={"token": token}))
+    assert waiting.texts(titles) == ["Dress", "Gown"]
+
+
+def test_a_preview_by_columns_that_the_file_lacks_says_why(client: FlaskClient) -> None:
+    token = token_of(drop(client, ("a.csv", "query,text\nred,Dress\n")))
+    path = f"/runs/import/{token}/preview"
+    part = client.post(path, data={f"column-{token}": ["query=", "text=text"]})
+
+    assert part.status_code == 200
+    assert Page(part).has(".notice.bad")
+
+
+def test_files_whose_columns_were_changed_are_shown_anew_before_they_are_stored(
+    client: FlaskClient, web_database: Database
+) -> None:
+    report = drop(client, ("a.csv", "query,title,text\nred,Dress,A long one\n"))
+    columns = ["query=query", "title=text", "text=title"]
+
+    again = decide(client, report, "store", column=columns, depth="20")
+    assert count(web_database, Run) == 0
+    decide(client, again, "store", column=columns, depth="20")
+
+    with web_database.reading() as session:
+        [card] = session.scalars(select(JudgedItem.card))
+        assert card is not None
+        assert (card["title"], card["text"]) == ("A long one", "Dress")
+
+
 def test_a_column_that_was_guessed_wrongly_is_taken_for_nothing_on_the_page(
     client: FlaskClient, web_database: Database
 ) -> None:

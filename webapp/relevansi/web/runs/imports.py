@@ -35,7 +35,14 @@ from relevansi.records import ReadQuery
 from relevansi.services.evaluations.evaluations import EvaluationKind
 from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
 from relevansi.services.runs import file_formats, results, runs, samples, waiting_files
-from relevansi.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, RUN, FileDecision
+from relevansi.services.runs.file_formats import (
+    FORMATS,
+    RATED_CSV,
+    RESULTS,
+    RUN,
+    FileDecision,
+    ReadFile,
+)
 from relevansi.services.runs.imports import ImportReport
 from relevansi.services.runs.results import ResultsReport
 from relevansi.services.runs.waiting_files import UnknownUpload
@@ -96,16 +103,31 @@ class WaitingFileForm(Form):
 
         A role is none's only where it was some column's: files beside it may have others.
         """
-        pairs = (pair.partition("=") for pair in self.column.data or ())
         filled = (part for part in self.grades.data.split(",") if part.rstrip()[-1:] != "=")
         before = read.group.columns.keys() | read.group.choices.columns.keys()
+        columns = self._columns().items()
         return replace(
             read.group.choices,
-            columns={role: name for role, _, name in pairs if name or role in before},
+            columns={role: name for role, name in columns if name or role in before},
             depth=self.depth.data or DEPTH,
             split=self.split.data or None,
             grades=grades_in(",".join(filled)) or {},
         )
+
+    def differs_from(self, read: ResultsReport) -> bool:
+        """Whether files of results are to be read otherwise than the page showed them."""
+        group, chosen = read.group, self.choices(read)
+        shown = {role: name for role, name in group.columns.items() if name in group.names}
+        fields = (self.depth, self.split, self.grades)
+        return any(shown.get(role, "") != name for role, name in self._columns().items()) or any(
+            field.raw_data and getattr(chosen, field.name) != getattr(group.choices, field.name)
+            for field in fields
+        )
+
+    def _columns(self) -> dict[str, str]:
+        """Return the column or path of each role that the page sent, "" where it has none."""
+        pairs = (pair.partition("=") for pair in self.column.data or ())
+        return {role: name for role, _, name in pairs}
 
     def decision(self) -> FileDecision:
         """Return the decision; its rater only if the report that was shown was theirs."""
@@ -183,6 +205,31 @@ def upload() -> Response:
     return see_other(url_for("imports.show", token=reading["tokens"]))
 
 
+@blueprint.post("/runs/import/<token>/preview")
+def preview(token: str) -> Response:
+    """Show the first cards of files of results, read as the page says; nothing is stored."""
+    form = forms.validated(forms.form_from_request(WaitingFileForm, after=f"-{token}"))
+    with access.reading() as (session, rater):
+        file = waiting_files.find(session, rater.study, token)
+        report, data = waiting_files.read_upload(file, complete=False).read, file.content
+    if not isinstance(report, ResultsReport):
+        raise UnknownUpload(token)
+    # Outside of any transaction, as when they are read anew to be stored.
+    read = _read_as_chosen(report, data, form).read
+    group, run_previews, refusal = None, (), [gettext("Read like this, the file has no results.")]
+    if isinstance(read, ImportRefused):
+        refusal = [remark.text for remark in problems.remarks(read.problems, "page")]
+    elif read.group.sample:
+        group, run_previews, refusal = read.group, read.runs, []
+    return htmx.part(
+        "runs/imports/_first_cards.html",
+        token=token,
+        group=group,
+        runs=run_previews,
+        refusal=refusal,
+    )
+
+
 @blueprint.get("/runs/import/formats")
 def formats() -> str:
     """Show the smallest example of each format."""
@@ -222,6 +269,14 @@ def _decide(form: WaitingForm) -> Response:
     if form.action.data == "look":
         _read_again(by_token)
         return _look_again(tokens, by_token)
+    if is_stored and _read_again(by_token, only_changed=True):
+        # Only what the report showed is stored.
+        return _look_again(tokens, by_token, left="1")
+    return _store_or_discard(form, by_token)
+
+
+def _store_or_discard(form: WaitingForm, by_token: dict[str, WaitingFileForm]) -> Response:
+    tokens, is_stored = form.token.data, form.action.data == "store"
     decisions = {token: decided.decision() for token, decided in by_token.items()}
     run_ids: list[str] = []
     undecided: list[str] = []
@@ -283,27 +338,37 @@ def _look_again(
     return see_other(url_for("imports.show", token=tokens, **names, **options))  # type: ignore[arg-type]
 
 
-def _read_again(by_token: Mapping[str, WaitingFileForm]) -> None:
-    """Read the files of results anew whose columns, depth or split are chosen otherwise."""
+def _read_again(by_token: Mapping[str, WaitingFileForm], *, only_changed: bool = False) -> bool:
+    """Read files of results anew as the page says, all or those read otherwise before.
+
+    Returns whether there were any.
+    """
     chosen = {token: decided for token, decided in by_token.items() if decided.depth.raw_data}
+    before: list[tuple[str, ResultsReport, bytes]] = []
     with access.reading() as (session, rater):
-        files = [waiting_files.find(session, rater.study, token) for token in chosen]
-        before = [
-            (f.id, waiting_files.read_upload(f, complete=False).read, f.content) for f in files
-        ]
+        for token, form in chosen.items():
+            file = waiting_files.find(session, rater.study, token)
+            report = waiting_files.read_upload(file, complete=False).read
+            if isinstance(report, ResultsReport) and (
+                not only_changed or form.differs_from(report)
+            ):
+                before.append((token, report, file.content))
     # Outside of any transaction: clicks do not wait for it.
     read: dict[str, waiting_files.WaitingContent] = {}
     for token, report, data in before:
-        if isinstance(report, ResultsReport):
-            dropped, _ = results.unpacked(data)
-            choices = chosen[token].choices(report)
-            file = file_formats.read_results(report.name, dropped, choices)
-            with access.reading() as (session, rater):
-                differing = file_formats.with_differing_texts(session, rater.study, file)
-            read[token] = waiting_files.waiting_content(differing)
+        file_read = _read_as_chosen(report, data, chosen[token])
+        with access.reading() as (session, rater):
+            differing = file_formats.with_differing_texts(session, rater.study, file_read)
+        read[token] = waiting_files.waiting_content(differing)
     with access.writing() as (session, rater):
-        for token, file_read in read.items():
-            waiting_files.store_content(waiting_files.find(session, rater.study, token), file_read)
+        for token, content in read.items():
+            waiting_files.store_content(waiting_files.find(session, rater.study, token), content)
+    return bool(read)
+
+
+def _read_as_chosen(report: ResultsReport, data: bytes, form: WaitingFileForm) -> ReadFile:
+    dropped, _ = results.unpacked(data)
+    return file_formats.read_results(report.name, dropped, form.choices(report))
 
 
 def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
@@ -327,6 +392,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
         "remarks": problems.remarks(report.problems, "page"),
         "roles": MAPPED_ROLES if opened.format is RESULTS else (),
         "raters": people,  # to whom ratings can be given
+        "is_long": waiting_files.is_long([file.questions]),
         "is_sample": isinstance(report, ImportReport) and report.read.sha256 in samples.FILES,
         "follow_ups": ", ".join(ranges(getattr(report, "follow_ups", ()))),
     }
