@@ -13,6 +13,7 @@ from relevansi.db.engine import Database
 from relevansi.exporters.comparisons.files import FORMATS
 from relevansi.services.judging import events
 from relevansi.services.study import studies
+from tests.page import Page
 from tests.services.judging.ranked_studies import make_graded, store_lists, store_qrels
 from tests.services.runs.runs import click
 from tests.stored_studies import open_study
@@ -69,6 +70,26 @@ def test_pages_and_files_show_the_same_figures(client: FlaskClient, pair: tuple[
     assert rows[1][0] == "h1"
     assert rows[1][6:11] == ["0.2961", "0.3333", "0.5000", "1.0000", "0.3333"]
     assert rows[3][6:11] == ["", "", "0.0000", "0.0000", ""]  # an empty list, nothing judged
+
+
+def test_a_page_shows_no_value_while_nothing_is_judged_and_files_follow_the_formula(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """An unjudged result has no gain: P@5 is 0 by its formula, and can still be all there is."""
+    with open_study(web_database) as (session, study):
+        make_graded(session, study)
+        study.blind = False
+        run = store_lists(session, study, "bm25", {"h1": ["a", "b"], "h2": ["c"]})
+        store_lists(session, study, "dense", {"h1": ["b", "a"], "h2": ["c"]})
+
+    figures = json.loads(client.get(f"/runs/{run}/metrics.json").text)["figures"]
+    assert figures["P@5"] == {"value": 0.0, "n": 2, "lower": 0.0, "upper": 1.0}
+    for path in ("/", "/runs/", f"/runs/{run}", "/comparisons/"):
+        values = Page(client.get(path)).texts(".value, .val, .strip-cell .num")
+        assert not any(value.startswith("0.00") for value in values), path
+        assert any(value.startswith("–") for value in values), path
+    numbers = Page(client.get(f"/runs/{run}/queries/1")).texts("#numbers b")
+    assert numbers == ["–", "–", "0.00"]  # of RR and P@5; Judged@10 is no figure of the ranking
 
 
 def test_a_click_answers_with_the_figures_it_moved(

@@ -310,7 +310,12 @@ def panel(report: ComparisonReport) -> list[PanelGroup]:
         rows = []
         for contender in comparison.contenders:
             run, estimate = contender.run.run, contender.estimates[figure]
-            drawn = charts.drawn(estimate.figure, estimate.interval, by_run[run].mark)
+            drawn = charts.drawn(
+                estimate.figure,
+                estimate.interval,
+                by_run[run].mark,
+                is_judged=contender.run.is_judged,
+            )
             rows.append(PanelRow(by_run[run], drawn, is_ahead=run in beaten))
         groups.append(
             PanelGroup(

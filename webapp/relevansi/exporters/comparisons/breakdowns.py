@@ -236,8 +236,9 @@ def category_multiples(report: ComparisonReport, figure: str) -> list[CategoryMu
                 continue
             listed = [query for query in contender.run.queries if query.category == category]
             spans = [query.summary.figures.get(figure) for query in listed]
-            points = tuple(span.value for span in spans if span and span.value is not None)
-            of_run = charts.drawn(means[run], mark=by_run[run].mark)
+            points = tuple(span.final for span in spans if span and span.final is not None)
+            is_judged = any(query.summary.judged_count for query in listed)
+            of_run = charts.drawn(means[run], mark=by_run[run].mark, is_judged=is_judged)
             rows.append(CategoryRow(by_run[run], of_run, points, values.get(run) == highest > 0))
         n = sum(line.category == category for line in comparison.questions)
         distance = highest - min(values.values(), default=0)

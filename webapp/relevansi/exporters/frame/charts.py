@@ -121,8 +121,20 @@ class Figure(NamedTuple):
         return self.value
 
 
-def drawn(figure: metrics.Figure, interval: Interval = NO_INTERVAL, mark: int = 0) -> Figure:
-    """Return a figure of a run as it is drawn, with the interval of chance around it."""
+def drawn(
+    figure: metrics.Figure,
+    interval: Interval = NO_INTERVAL,
+    mark: int = 0,
+    *,
+    is_judged: bool = True,
+) -> Figure:
+    """Return a figure of a run as it is drawn, with the interval of chance around it.
+
+    A ranking figure counts unjudged results as without gain: while nothing of the run `is_judged`
+    its 0 says nothing, and only what it can still become is drawn.
+    """
+    if figure.is_provisional and not is_judged:
+        return Figure(None, of=figure.of, low=figure.lower, high=figure.upper, mark=mark)
     bounds = figure.lower, figure.upper, interval.lower, interval.upper
     return Figure(figure.value, figure.n, figure.of, *bounds, mark)
 

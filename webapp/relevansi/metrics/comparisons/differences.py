@@ -55,6 +55,11 @@ class ComparedRun(Struct, frozen=True):
     llm: str | None
     queries: tuple[ComparedQuery, ...]
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether any of its results is judged."""
+        return any(query.summary.judged_count for query in self.queries)
+
 
 def conversations(is_follow_up: Mapping[int, bool]) -> dict[int, int]:
     """Return by the position of each follow-up that of the question its conversation begins with.

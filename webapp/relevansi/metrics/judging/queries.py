@@ -213,6 +213,12 @@ class Span(NamedTuple):
         """The span of a figure that nothing open can change: `value` three times."""
         return cls(value, value, value)
 
+    @property
+    def final(self) -> float | None:
+        """The value, ``None`` while open judgments can still change it."""
+        is_open = self.lower != self.upper and None not in (self.lower, self.upper)
+        return None if is_open else self.value
+
 
 UNRATED = Span(None, 0.0, float(BEST_QUALITY))
 """The response quality of an answer until it is rated."""

@@ -212,15 +212,17 @@ def panel(
     names = [name for name in page.headline if name not in OF_RUNS_ALONE]
     of_run = of_totals(totals, names, waiting)
     return [
-        (_of_question(name, summary, page), _of_run(name, figure, of_run[name], page))
+        (
+            _of_question(name, summary, page),
+            _of_run(name, charts.drawn(figure, is_judged=totals.n_judged > 0), of_run[name], page),
+        )
         for name, figure in figures(totals, names).items()
     ]
 
 
-def _of_run(name: str, figure: Figure, cell: FigureCell, page: QuestionPage) -> LiveFigure:
-    drawn = charts.Figure(figure.value, figure.n, figure.of, figure.lower, figure.upper)
+def _of_run(name: str, figure: charts.Figure, cell: FigureCell, page: QuestionPage) -> LiveFigure:
     about = "; ".join(filter(None, (cell.sentence, cell.waiting, cell.n, cell.reason)))
-    return _live(name, label_of(name, page.scale), drawn, cell, about=about)
+    return _live(name, label_of(name, page.scale), figure, cell, about=about)
 
 
 def _of_question(
@@ -244,6 +246,8 @@ def _of_question(
         words = gettext("yes") if value else gettext("no")
     elif name == OF_QUALITY and summary.quality is not None:
         words = notation.number(summary.quality)
+    if not summary.judged_count and span.lower != span.upper:
+        value = None  # as `charts.drawn` has it
     drawn = charts.Figure(value, low=span.lower, high=span.upper)
     label = gettext(SHORT_LABELS.get(name, label)) if is_short else label
     return _live(name, label, drawn, cell, words, cell.reason)

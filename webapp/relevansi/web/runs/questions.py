@@ -104,7 +104,7 @@ def table(
 
 def bars(report: RunReport, column: FigureColumn) -> list[Column]:
     """Return a column for each question in their order; many are sorted by their value."""
-    listed = [_column(row, row.summary.figures[column.name].value) for row in report.rows]
+    listed = [_column(row, row.summary.figures[column.name].final) for row in report.rows]
     if len(listed) > charts.MOST_NUMBERED:
         listed.sort(key=lambda column: (column.value is None, -(column.value or 0)))
     return listed
@@ -153,7 +153,7 @@ def _value(summary: QuerySummary, name: str) -> float | None:
     if name == OF_QUALITY:
         return summary.quality
     # 0 for a list that should not be empty, as in the rated CSV.
-    return summary.figures["mrr_answerable" if name == "mrr" else name].value
+    return summary.figures["mrr_answerable" if name == "mrr" else name].final
 
 
 def _first(line: QuestionLine) -> float | None:

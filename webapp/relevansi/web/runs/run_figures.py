@@ -76,7 +76,10 @@ def of_runs(
         for judged_run, of_run in zip(judged, estimates(judged, names), strict=True):
             drawn[judged_run.run] = {
                 name: charts.drawn(
-                    of_run[name].figure, of_run[name].interval, marks[judged_run.run]
+                    of_run[name].figure,
+                    of_run[name].interval,
+                    marks[judged_run.run],
+                    is_judged=judged_run.is_judged,
                 )
                 for name in names
             }
