@@ -84,7 +84,7 @@ def test_titles_are_filled_when_the_run_comes_again_with_its_collection(
     put(session, study, {"run.txt": RUN, "corpus.jsonl": '{"_id": "d7", "title": "Red dress"}\n'})
 
     cards = session.scalars(select(JudgedItem.card).order_by(JudgedItem.id)).all()
-    assert [card and card["title"] for card in cards] == ["Red dress", ""]
+    assert [card and card.get("title", "") for card in cards] == ["Red dress", ""]
 
 
 def test_the_last_file_of_a_rater_s_grades_wins_and_a_repeat_changes_nothing(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from msgspec import to_builtins
+
 from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
 from relevansi.records import Item
@@ -27,9 +29,9 @@ def from_row(stored: Mapping[str, Any]) -> Item:
 
 def to_row(card: Item, only: Iterable[str] | None = None) -> dict[str, Any]:
     """Return what is stored of an item: the fields that have a value, all or `only` these."""
-    fields = card.__struct_fields__ if only is None else only
-    row = {name: value for name in fields if (value := getattr(card, name)) is not None}
-    return row if card.kind == Card.kind else {"kind": card.kind, **row}
+    row = to_builtins(card)
+    names = row if only is None else ["kind", *only]
+    return {name: row[name] for name in names if name in row}
 
 
 def listed_item(row: Mapping[str, Any], shared: Mapping[str, Any] | None) -> Item:

@@ -26,7 +26,7 @@ _SYSTEM_WORDS = """
 _TELLING = frozenset(_SYSTEM_WORDS.split())
 
 
-class Document(Item, frozen=True):
+class Document(Item, frozen=True, omit_defaults=True, tag_field="kind", tag="document"):
     """One document, or a passage of one, as a file states it.
 
     ``doc_id`` is the collection's own id. ``meta`` is whatever else is stated of it, in the

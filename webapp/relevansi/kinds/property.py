@@ -73,7 +73,7 @@ def _normalised(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
 
 
-class Card(Item, frozen=True):
+class Card(Item, frozen=True, omit_defaults=True):
     """One property as the chatbot's user saw it; ``None`` where the answer states no value.
 
     Prices are whole rupiah (``price_max`` only for a range), areas square metres.

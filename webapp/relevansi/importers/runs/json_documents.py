@@ -19,7 +19,7 @@ from relevansi.records import LARGEST_INTEGER, Problem
 
 MAX_BYTES = 64 * 2**20
 _INFINITE = JSONDecoder(parse_int=json_text.integer_or_infinite)
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SIGNATURES = (
     ((b"\xff\xfe", b"\xfe\xff"), "utf16"),
     ((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"), "archive"),
@@ -63,9 +63,11 @@ def load(name: str, data: bytes, *, expected: str) -> tuple[object, tuple[Proble
 
 def storable_text(text: str) -> str:
     """`text` without NUL and lone surrogates."""
-    if text.isascii() and "\x00" not in text:
-        return text  # most are, and a pattern costs ten times as much
-    return _UNSTORABLE.sub("", text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = _SURROGATE.sub("", text)
+    return text.replace("\x00", "")
 
 
 def _decoded(name: str, data: bytes, expected: str) -> str:

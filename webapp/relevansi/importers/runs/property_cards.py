@@ -425,7 +425,7 @@ def _add_line(item: _Item, line: _Line, *, at_margin: bool) -> bool:
     """Add what a line says to the item above it, and return whether it belongs to that."""
     if line.text.startswith("#"):
         return False
-    text, details, has_more = line.text.lstrip(_BULLETS), line.details, line.has_more
+    text, details, has_more = line.text, line.details, line.has_more
     if line.number:  # an item within the item
         text = line.text[line.number.end() :]
         details, has_more = _details_and_more(text)
@@ -434,7 +434,7 @@ def _add_line(item: _Item, line: _Line, *, at_margin: bool) -> bool:
     if details is not None:
         item.details.append(details)
     if has_more:
-        item.add_words(text)
+        item.add_words(text.lstrip(_BULLETS))
     return True
 
 

@@ -18,7 +18,7 @@ from relevansi.db.engine import LruCache, core, insert_rows, next_ids, to_json
 from relevansi.db.tables.catalogue import CatalogueItem
 from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.study import Study
-from relevansi.kinds import from_row, to_row
+from relevansi.kinds import from_row
 from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
 from relevansi.metrics.gold.constraint_rules import PROPERTY_TYPES
@@ -94,13 +94,13 @@ def entry(
     plain = item.uniform(None)
     if isinstance(plain, Document):
         texts = (plain.title, plain.text, plain.doc_id, *map(str, plain.meta.values()))
-        return Entry(identity, _search_text(texts), to_json(to_row(item)))
+        return Entry(identity, _search_text(texts), to_json(item))
     assert isinstance(plain, Card)
     texts = (plain.title, plain.location, plain.certificate, *details)
     return Entry(
         identity,
         _search_text(texts),
-        to_json(to_row(item)),
+        to_json(item),
         type=property_type(stated_type)
         or stated_type.casefold()
         or property_type(plain.title)

@@ -75,7 +75,7 @@ class CheckedCard(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        return str(self.result.card["title"]) if self.result else self.evaluation.card.name
+        return str(self.result.card.get("title", "")) if self.result else self.evaluation.card.name
 
     @property
     def in_force(self) -> Mapping[str, Step]:

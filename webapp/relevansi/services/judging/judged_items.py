@@ -134,7 +134,7 @@ class Pool:
             )
             for item, item_id in zip(new, next_ids(connection, JudgedItem, len(new)), strict=True):
                 item.id = item_id
-                item.text = to_json(to_row(item.card)) if item.card else None
+                item.text = to_json(item.card) if item.card else None
             insert_rows(
                 connection, JudgedItem, _COLUMNS, list(map(_VALUES_OF, new)), values=_VALUES
             )

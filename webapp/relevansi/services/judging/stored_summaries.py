@@ -75,8 +75,7 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
         in_scope = StoredSummary.query_key.in_(select(Query.id).where(scope))
         session.execute(delete(StoredSummary).where(StoredSummary.rater_id == rater_id, in_scope))
         if rows:
-            # One statement: else rows that miss different values would go in groups.
-            session.execute(insert(StoredSummary), rows, execution_options={"render_nulls": True})
+            core(session).execute(insert(StoredSummary), rows)
 
 
 def recompute(database: Database) -> None:

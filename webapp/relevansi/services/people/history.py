@@ -236,7 +236,7 @@ def _entries(
             rater=name,
             question=question,
             change=_change(event, item, reader),
-            title=item.card["title"] if item and item.card else None,
+            title=item.card.get("title", "") if item and item.card else None,
             identity=identity,
             content=item.content if item and identity else None,
             answer=None if item or (blind and not reader.is_owner) else event.query_key,

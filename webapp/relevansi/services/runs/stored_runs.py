@@ -402,7 +402,7 @@ def _add_results(
 def _own_row(card: Item, item: PooledItem) -> str:
     if item.text and card is item.card and card.of_one_run is None:
         return item.text  # as most are, where results keep whole cards
-    return to_json(to_row(card, card.of_one_run))
+    return to_json(card if card.of_one_run is None else to_row(card, card.of_one_run))
 
 
 def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
