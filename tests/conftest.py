@@ -65,7 +65,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # The same inputs every time, however busy the machine is; `nox -s explore` looks for new ones.
 settings.register_profile(
     "repeated",
-    max_examples=25,
+    max_examples=16,
     derandomize=True,
     database=None,
     deadline=None,
@@ -167,6 +167,17 @@ def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(name="sqlite_with_study", scope="session")
+def _sqlite_with_study(sqlite_template: Path) -> Path:
+    path = Path(shutil.copy(sqlite_template, sqlite_template.with_name("study.sqlite")))
+    database = Database(sqlite_url(path))
+    with database.writing() as session:
+        studies.open_or_make(session, NOW)
+        session.commit()
+    database.close()
+    return path
+
+
 @pytest.fixture(name="sqlite", scope="session")
 def _sqlite(tmp_path_factory: pytest.TempPathFactory) -> Database:
     return Database(sqlite_url(tmp_path_factory.mktemp("sqlite") / "test.sqlite"))
@@ -194,13 +205,15 @@ def _postgres() -> Iterator[Database]:
 
 @pytest.fixture(name="database", params=["sqlite", "postgresql"])
 def _database(request: pytest.FixtureRequest) -> Iterator[Database]:
-    """An empty database of each kind, with this version's tables.
+    """An empty database of each kind, with this version's tables; a study in it where one is asked.
 
     PostgreSQL's connections are kept: a new one reads its catalogue and plans everything anew.
     """
     if request.param == "sqlite":
         database = request.getfixturevalue("sqlite")
-        copied(request.getfixturevalue("sqlite_template"), database)
+        is_filled = "study" in request.fixturenames
+        template = "sqlite_with_study" if is_filled else "sqlite_template"
+        copied(request.getfixturevalue(template), database)
     else:
         database = request.getfixturevalue("postgres")
         _empty(database)

@@ -58,13 +58,19 @@ def frozen_demo() -> dict[str, Any]:
     return frozen
 
 
-def of_demo(folder: Path, languages: Sequence[str] = LANGUAGES) -> dict[str, Any]:
+def of_demo(
+    folder: Path, languages: Sequence[str] = LANGUAGES, *, is_whole: bool = True
+) -> dict[str, Any]:
+    """The outputs by their names; unless they are whole, of the runs of one model alone.
+
+    The page for rating without a server is then in the tree only.
+    """
     made: dict[str, Any] = {}
     for language in languages:  # each from the same study: some commands write to its log
         own = folder / language
         own.mkdir()
         demo.restored(own).rename(own / "relevansi.sqlite")
-        made |= {f"{language}/{name}": one for name, one in _made(own, language, seeds())}
+        made |= {f"{language}/{name}": one for name, one in _made(own, language, seeds(), is_whole)}
     return made
 
 
@@ -102,7 +108,9 @@ def _judge(folder: Path) -> None:
                 events.judge(session, rater, run_id, row.query_id, rank, verdict, at)
 
 
-def _made(folder: Path, language: str, files: dict[str, Path]) -> Iterator[tuple[str, Any]]:
+def _made(
+    folder: Path, language: str, files: dict[str, Path], is_whole: bool = True
+) -> Iterator[tuple[str, Any]]:
     listed = json.loads(relevansi(folder, "runs", "--json").stdout)["runs"]
     names = {run["id"]: f"{run['search_method']}-{run['llm']}" for run in listed}
 
@@ -114,7 +122,9 @@ def _made(folder: Path, language: str, files: dict[str, Path]) -> Iterator[tuple
 
     yield output("runs", "runs", "--json", kind="json")
     for run_id, name in names.items():
-        for file_format in FORMATS:
+        if not is_whole and not name.endswith("-openai"):
+            continue
+        for file_format in FORMATS if is_whole else FORMATS[:-1]:
             given = ("export", run_id, "--format", file_format)
             yield output(f"{name}/{file_format}", *given, kind=file_format)
         yield output(f"{name}/metrics", "metrics", "--run", run_id, "--format", "json", kind="json")

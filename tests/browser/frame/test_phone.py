@@ -60,7 +60,7 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
     expect(chapter).to_be_hidden()
 
 
-@pytest.mark.parametrize("name", ["comparison", "comparison of one question", "run", "raters"])
+@pytest.mark.parametrize("name", ["comparison", "raters"])
 def test_what_a_menu_opens_lies_on_the_screen(study: Study, page: Page, name: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     visit(page, study, name)

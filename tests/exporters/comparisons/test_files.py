@@ -299,7 +299,6 @@ def test_a_provisional_report_says_so_first_and_gives_no_p() -> None:
 
 
 @both
-@pytest.mark.usefixtures("language")
 def test_word_reads_every_heading_caption_and_cell(report: ComparisonReport) -> None:
     data = FORMATS["docx"].render(report, DAY)
     word = docx.Document(io.BytesIO(data))

@@ -70,7 +70,7 @@ JSON = st.recursive(
 
 
 @example([0.00001], None)
-@given(st.lists(JSON), JSON)
+@given(st.lists(JSON, max_size=3), JSON)
 def test_a_document_made_item_by_item_has_the_bytes_of_one_made_whole(
     items: list[JsonValue], value: JsonValue
 ) -> None:

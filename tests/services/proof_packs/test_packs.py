@@ -45,7 +45,7 @@ def _run_ids(session: Session, study: Study) -> tuple[str, str]:
     return rated_study(session, study)
 
 
-@pytest.mark.parametrize("rule", ["majority", "adjudicated", "rater Budi, =B", None])
+@pytest.mark.parametrize("rule", ["adjudicated", "rater Budi, =B", None])
 def test_a_pack_of_the_study_is_equal_to_what_its_verdicts_make_it(
     session: Session, study: Study, run_ids: tuple[str, str], rule: str | None
 ) -> None:

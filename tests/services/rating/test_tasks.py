@@ -312,7 +312,7 @@ def test_a_filter_leads_through_category_and_open(session: Session, rater: Rater
 
 @pytest.mark.parametrize(
     ("database", "seed"),
-    [*(("sqlite", seed) for seed in range(6)), ("postgresql", 0), ("postgresql", 1)],
+    [*(("sqlite", seed) for seed in range(3)), ("postgresql", 0), ("postgresql", 1)],
     indirect=["database"],
 )  # the orders differ by the seed and not by the engine
 def test_repeats_hold_if_put_off(session: Session, study: Study, rater: Rater, seed: int) -> None:

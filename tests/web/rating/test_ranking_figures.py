@@ -132,6 +132,10 @@ def test_a_comparison_is_by_the_headline(
     elif file_format != "xlsx":
         assert "P@5 (from grade 2)" in response.text
         assert "omposite" not in response.text
+
+
+def test_every_part_of_a_comparison_is_shown(client: FlaskClient, pair: tuple[str, str]) -> None:
+    address = f"runs={pair[0]}&runs={pair[1]}"
     parts = ("summary", "differences", "categories", "questions", "stability", "configuration")
     for part in parts:
         page = client.get(f"/comparisons/?{address}&part={part}")
