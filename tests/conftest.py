@@ -65,7 +65,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # The same inputs every time, however busy the machine is; `nox -s explore` looks for new ones.
 settings.register_profile(
     "repeated",
-    max_examples=16,
+    max_examples=12,
     derandomize=True,
     database=None,
     deadline=None,

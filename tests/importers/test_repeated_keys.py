@@ -23,7 +23,6 @@ JSON = [name for name in formats.EXAMPLE_FILES if name.endswith((".json", ".json
 QUESTION = {"id": 1, "question": "Rumah?", "category": "a"}
 GOLD = {"questions": [QUESTION | {"expected_result": "has_data", "constraints": {}}]}
 OFFLINE = {"format": ratings.FORMAT, "version": 1, "identity": "x", "changes": [], "queries": []}
-DECISIONS = {"manual_evaluations": {"1": {"0": {"result": "pass"}}}}
 FILES: dict[str, tuple[Callable[[str, bytes], object], object]] = {
     "run": (json_runs.read, v1(entry())),
     "run with properties": (json_runs.read, v2(v2_entry({"name": "Rumah A", "price": 1}))),

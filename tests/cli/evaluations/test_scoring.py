@@ -165,27 +165,6 @@ def test_an_endpoint_that_does_not_answer_ends_the_scoring_in_one_line(tmp_path:
     assert len(process.stderr.splitlines()) == 1
 
 
-MAIN = [
-    "Count (N)", "Avg Faithfulness", "Avg Overlap", "Avg F1", "Avg Total Tokens",
-    "P50 Latency (ms)", "Abstain Rate", "IDK+Cit Count",
-]  # fmt: skip
-APPENDIX = ["Avg EM", "Avg Prompt Tokens", "Avg Completion Tokens", "P95 Latency (ms)"]
-
-
-@pytest.mark.parametrize("file_format", ["table", "markdown", "latex"])
-def test_the_appendix_stands_apart_from_the_main_table(tmp_path: Path, file_format: str) -> None:
-    stated = {"temperature": 0, "token_target": 1000}
-    path = lines(tmp_path, stated, ANSWERS[0], {**ANSWERS[1], "temperature": 0.5})
-    process = relevansi(tmp_path, "score", "answers", path, "--format", file_format)
-    result = " ".join(process.stdout.replace("\\allowbreak{}", "").replace("\\", "").split())
-
-    main = result.index(MAIN[-1])
-    assert [name for name in MAIN if name in result] == MAIN
-    assert [name for name in APPENDIX if name in result[main:]] == APPENDIX
-    assert "The file states temperature 0 - 0.5 (2 answers)." in result
-    assert "The file states token_target 1,000 (2 answers)." in result
-
-
 def test_a_report_of_chunks_has_the_figures_by_their_names(tmp_path: Path) -> None:
     """One of two words: 1 common of 1 retrieved and 2 expected; omega 1 x (1/2 + 1/2) / 2."""
     row = {"id": 1, "expected_answer": "a b", "retrieved_chunks": ["a"], "strategy": "kecil"}

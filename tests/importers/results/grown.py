@@ -75,8 +75,6 @@ OBJECTS = {
 }
 """Where the objects of the questions are; else the file is one, or a list or lines of them."""
 PLACES = {"rank", "index", "position"}
-BY_ID = ("run.txt", "ranks.tsv", "scores.json", "rank_eval.json")
-"""Examples that name questions and documents by ids alone."""
 TABLES = {
     "table.csv": ",",
     "table.tsv": "\t",

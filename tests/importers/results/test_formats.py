@@ -1285,7 +1285,7 @@ def _lines(count: int) -> Iterator[bytes]:
 def test_a_large_collection_is_read_as_a_stream(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     with path.open("wb") as file:
-        file.writelines(_lines(40_000))
+        file.writelines(_lines(28_000))
     run = "".join(f"1 Q0 d{n * 997} {n} {100 - n} a\n" for n in range(1, 21))
     heard: list[tuple[int, int]] = []
 

@@ -11,11 +11,6 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import (  # type: ignore[import-untyped]
-    cohen_kappa_score,
-    precision_score,
-    recall_score,
-)
 
 from relevansi.metrics.agreement.agreement import (
     EXPLANATIONS,
@@ -314,6 +309,8 @@ def test_names_of_labels_do_not_matter_on_a_nominal_scale(table: Rows) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_kappa_precision_and_recall_are_those_of_scikit_learn(seed: int) -> None:
+    from sklearn import metrics  # type: ignore[import-untyped]
+
     draw = random.Random(seed)
     pairs = [(draw.random() < 0.6, draw.random() < 0.5) for _ in range(40)]
     machine, people = zip(*pairs, strict=True)
@@ -321,9 +318,9 @@ def test_kappa_precision_and_recall_are_those_of_scikit_learn(seed: int) -> None
     result = binary_agreement(pairs)
 
     assert result.n == 40
-    assert result.kappa.value == near(cohen_kappa_score(machine, people))
-    assert result.precision == near(precision_score(people, machine))
-    assert result.recall == near(recall_score(people, machine))
+    assert result.kappa.value == near(metrics.cohen_kappa_score(machine, people))
+    assert result.precision == near(metrics.precision_score(people, machine))
+    assert result.recall == near(metrics.recall_score(people, machine))
     assert result.agreed == near(sum(a == b for a, b in pairs) / 40)
 
 

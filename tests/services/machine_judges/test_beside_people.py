@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -131,6 +130,8 @@ def test_the_agreement_is_that_of_other_tools_and_its_table_is_counted_by_hand(
     The machine says yes to first cards and to p3b, cannot tell of p1a. So of 30 cards both
     decided 28 (not p1a, not p4a) and differ on p2b and p3b.
     """
+    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
     ani = person(session, study, "Ani")
     verdicts = {f"p{n}a": "1" for n in range(1, 16)} | {f"p{n}b": "0" for n in range(1, 16)}
     say(session, ani, verdicts | {"p2b": "1", "p4a": "unsure"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -75,6 +74,8 @@ def test_another_answer_is_no_verdict(verdict: str) -> None:
 def test_a_machine_that_grades_documents_stands_beside_people_with_weighted_kappas(
     session: Session, study: Study
 ) -> None:
+    from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
+
     study.scale = SCALE.to_store()
     run = "".join(f"q{n} Q0 d{n} 1 1 bm25\n" for n in range(1, 31))
     corpus = "".join(f'{{"_id": "d{n}", "text": "It is d{n}"}}\n' for n in range(1, 31))

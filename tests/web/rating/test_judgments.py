@@ -175,10 +175,6 @@ def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_
         assert f"can still be {low}–{high}" in tile
 
 
-def row_of(page: Page, figure: str) -> Page:
-    return page.one(f"tr:has([popovertarget=about-{figure}])")
-
-
 def test_a_figure_is_its_band_until_nothing_can_move_it(
     client: FlaskClient, web_database: Database
 ) -> None:
