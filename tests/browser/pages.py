@@ -13,7 +13,7 @@ from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.forked import ForkedServer
 from tests.browser.served import OWNER, PASSWORD, Served
-from tests.browser.server import HYBRID, SEEDS, Server
+from tests.browser.server import HYBRID, ROOT, SEEDS, Server
 
 FILES = {
     "hybrid": HYBRID,
@@ -27,6 +27,9 @@ FIFTH_CARD = "\n5. **"
 CARD = "1. **Rumah Binjai Asri**\n   📍 Binjai\n   💰 Rp 650.000.000\n   🏠 3 Kamar Tidur"
 RATED = ({"response": CARD, "results_count": 1},)
 LOST = ({"response": "Ada tiga rumah, silakan hubungi kami.", "results_count": 3},)
+
+
+GUIDES = tuple(file.stem for file in sorted((ROOT / "docs" / "en").glob("*.md")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +353,7 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "comparison of one question": _compared_question,
     "what each number means": "/measures/",
     "guides": "/help/",
+    **{f"guide: {name}": f"/help/{name}" for name in GUIDES},
     "sign-in": _as("a stranger", "/sign-in"),
     "sign-in refused": _sign_in_refused,
     "invitation": _join,

@@ -41,9 +41,15 @@ def show(name: str) -> str:
     if source is None:
         raise NotFound
     spoken = source.parent.name if source.parent.name != "docs" else "en"
-    title, parts, text = _rendered(source.read_text("utf-8"))
+    title, parts, lead, text = _rendered(source.read_text("utf-8"))
     return render_template(
-        "frame/guides/page.html", name=name, title=title, parts=parts, text=text, spoken=spoken
+        "frame/guides/page.html",
+        name=name,
+        title=title,
+        parts=parts,
+        lead=lead,
+        text=text,
+        spoken=spoken,
     )
 
 
@@ -64,8 +70,11 @@ def _source(name: str) -> Path | None:
     return next((path for path in places if NAME.fullmatch(name) and path.is_file()), None)
 
 
-def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
-    """Return the heading of a guide, the headings below it by their ids, and its text as HTML."""
+def _rendered(source: str) -> tuple[str, dict[str, str], Markup, Markup]:
+    """Return the heading of a guide, the headings below it by their ids, and its text as HTML.
+
+    The text is its first paragraph, then the rest.
+    """
     from markdown_it import MarkdownIt  # noqa: PLC0415 - 60 modules that the first page need not pay for
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -94,8 +103,13 @@ def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
         elif token.type == "td_open" and len(columns) > MOST_COLUMNS:
             token.attrSet("data-label", next(names))
         _point_to_pages(words.children or ())
-    html = parser.renderer.render(below, parser.options, {})
-    return title, parts, Markup(html)  # noqa: S704 - our own files, and no HTML in them is taken over
+    end = 3 if below and below[0].type == "paragraph_open" else 0  # after begin, words and end
+    lead, text = (
+        # Our own files, and no HTML in them is taken over.
+        Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704
+        for tokens in (below[:end], below[end:])
+    )
+    return title, parts, lead, text
 
 
 def _text_of(words: Token) -> str:
