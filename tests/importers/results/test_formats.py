@@ -9,6 +9,7 @@ import os
 import tracemalloc
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -472,7 +473,7 @@ def test_the_first_of_doubled_documents_and_questions_counts() -> None:
         ("a.json", '{"q1": {"d7": 1.5, "d2": null}}', "results_json_unknown", None),
         (
             "a.json",
-            '{"query": "q", "context": {"hits": [{"id": 1}]}}',
+            '{"query": "q", "context": {"hits": {"a": 1}}}',
             "results_json_unknown",
             None,
         ),
@@ -1314,3 +1315,126 @@ def test_no_more_is_unpacked_than_a_text_may_be(monkeypatch: pytest.MonkeyPatch,
     except ImportRefused as refused:
         problems = tuple(refused.problems)
     assert "results_cut_off" in {problem.code for problem in problems}
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        (("91,2%", "88,0 %"), [0.912, 0.88]),
+        (("1.234,5", "999"), [1234.5, 999]),
+        (("1,234.5", "999"), [1234.5, 999]),
+        (("1.234", "0,5"), [1234, 0.5]),
+        (("1,5e-3", "1e-3"), [0.0015, 0.001]),
+    ],
+)
+def test_the_numbers_of_a_column_say_how_they_are_written(
+    scores: tuple[str, str], expected: list[float]
+) -> None:
+    rows = "".join(f"q;{name};{score}\n" for name, score in zip("ab", scores, strict=True))
+
+    ((query,),) = (run.queries for run in read({"t.csv": f"query;doc_id;score\n{rows}"}).runs)
+
+    assert [card.score for card in query.cards] == expected
+
+
+def test_a_number_in_another_notation_than_its_column_is_refused_by_line() -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read({"t.csv": "query;doc_id;score\nq;a;91%\nq;b;0,88\n"})
+
+    assert (refused.value.problem.code, refused.value.problem.line) == ("results_number_wrong", 2)
+
+
+@pytest.mark.parametrize("total", ["Total,,,,2.5", "Rata-rata,,,,1.25", ",,,Average,1.25"])
+def test_a_row_that_sums_up_is_named_and_no_question(total: str) -> None:
+    rows = "query,system,rank,text,score\nq,s,1,A,1.5\nq,s,2,B,1\n"
+
+    group = read({"t.csv": f"{rows}{total}\n"})
+
+    assert [len(query.cards) for query in group.runs[0].queries] == [2]
+    assert codes(group)["results_total_row"] == 1
+
+
+def test_a_question_called_total_is_one() -> None:
+    group = read({"t.csv": "query,system,rank,text,score\nTotal,s,1,A,1.5\n"})
+
+    assert [query.question for query in group.runs[0].queries] == ["Total"]
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["# the run of this day\n", "#qid Q0 docno rank score tag\n", "qid Q0 docno rank s t\n"],
+)
+def test_lines_about_a_run_are_passed_over(start: str) -> None:
+    assert lists_of(read({"a.run": start + RUN}).runs[0]) == {"q1": ["d7", "d2"]}
+    assert lists_of(read({"a.run": RUN + "# the end of this run\n"}).runs[0]) == {
+        "q1": ["d7", "d2"]
+    }
+    assert lists_of(read({"a.run": RUN.replace("q1", "#1")}).runs[0]) == {"#1": ["d7", "d2"]}
+
+
+@pytest.mark.parametrize("text", ["# nothing\n", ""])
+def test_a_file_of_remarks_alone_holds_nothing(text: str) -> None:
+    with suppress(ImportRefused):
+        assert not read({"a.run": text.encode("utf-16")}).runs
+
+
+def test_the_decimal_comma_of_a_run_is_one() -> None:
+    (run,) = read({"a.run": RUN.replace("12.5", "12,5")}).runs
+
+    assert [card.score for card in run.queries[0].cards] == [12.5, 11]
+
+
+def test_topics_and_collections_may_be_in_utf_16() -> None:
+    topics = "<top>\n<num> Number: q1\n<title> red dress\n</top>\n"
+    files = {"topics.txt": topics, "corpus.jsonl": CORPUS, "a.run": RUN}
+
+    (run,) = read({name: text.encode("utf-16") for name, text in files.items()}).runs
+
+    (query,) = run.queries
+    assert (query.question, query.cards[0].text) == ("red dress", "Long red dress")
+
+
+def test_a_collection_may_have_an_object_in_several_lines_or_deeper() -> None:
+    pretty = "\n".join(json.dumps(json.loads(line), indent=1) for line in CORPUS.splitlines())
+    deeper = "\n".join(json.dumps({"record": json.loads(line)}) for line in CORPUS.splitlines())
+
+    for text in (pretty, deeper, json.dumps({"data": [*map(json.loads, CORPUS.splitlines())]})):
+        (run,) = read({"corpus.jsonl": text, "a.run": RUN}).runs
+        assert [card.text for card in run.queries[0].cards] == ["Long red dress", "Red gown"]
+
+
+def test_a_result_that_two_raters_graded_is_one() -> None:
+    rows = "".join(
+        f"q,{n},{t},{g},{r}\n" for n, t in ((1, "A"), (2, "B")) for g, r in ((1, "k"), (2, "l"))
+    )
+
+    group = read({"t.csv": f"query,rank,text,grade,rater\n{rows}"})
+
+    assert [card.text for card in group.runs[0].queries[0].cards] == ["A", "B"]
+    assert group.raters == {"k": 2, "l": 2}
+
+
+def test_a_row_without_a_result_is_a_place_in_a_list_with_others() -> None:
+    group = read({"t.csv": "query,system,doc_id\nq,s,\nq,s,d2\n"})
+
+    (query,) = group.runs[0].queries
+    assert (query.holes, [card.position for card in query.cards]) == ((1,), [1])
+    assert codes(group)["results_without_item"] == 1
+
+
+def test_the_column_id_is_of_the_results_of_each_system() -> None:
+    rows = "".join(f"q,{system},{n},d{n},A{n}\n" for system in "ab" for n in (1, 2))
+
+    group = read({"t.csv": f"query,system,rank,id,text\n{rows}"})
+
+    assert [lists_of(run) for run in group.runs] == [{"q": ["d1", "d2"]}] * 2
+
+
+@pytest.mark.parametrize(
+    "rules", [("", "---+---+---\n", "(2 rows)\n"), ("+--+--+--+\n", "+--+--+--+\n", "+--+--+--+\n")]
+)
+def test_tables_as_databases_draw_them_are_tables(rules: tuple[str, str, str]) -> None:
+    top, below, end = rules
+    text = f"{top} query | rank | doc_id \n{below} q | 1 | d7 \n q | 2 | d2 \n{end}"
+
+    assert lists_of(read({"t.txt": text}).runs[0]) == {"q": ["d7", "d2"]}

@@ -570,7 +570,7 @@ RANKED = [{"position": n, "link": f"https://l/{i}", "snip": t} for n, (i, t) in 
         {"ts": "2026-01-01 10:00", "body": {"utterance": "red dress"}, "out": {"best": RANKED}},
         {"question": "red dress", "steps": [{"type": "thought", "text": "Look"}, {"seen": RANKED}]},
         {"run": "r 1", "asked": [{"user_says": "red dress", "candidate list": RANKED}]},
-        {"QueryText": "red dress", "ResultList": [{"Ref": r["link"], **r} for r in RANKED]},
+        {"QueryText": "red dress", "HitParade": [{"Ref": r["link"], **r} for r in RANKED]},
     ],
 )
 @pytest.mark.parametrize("count", [1, 2])
@@ -587,3 +587,123 @@ def test_a_guess_as_it_is_printed_imports_the_file(value: dict[str, object], cou
     questions = [query.question for query in group.runs[0].queries]
     assert questions == ["red dress", "blue dress"][:count]
     assert [(card.doc_id, card.text) for card in group.runs[0].queries[0].cards] == links
+
+
+CELLS = [["d7", TEXTS[0], 0.9], ["d2", TEXTS[1], 0.8]]
+COLUMNS = [{"name": "id"}, {"name": "text"}, {"name": "score"}]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"manifest": {"columns": COLUMNS}, "result": {"row_count": 2, "data_array": CELLS}},
+        {"columns": COLUMNS, "values": CELLS},
+        {"columns": ["text", "id"], "rows": [[text, name] for name, text, _ in CELLS]},
+    ],
+)
+def test_rows_of_cells_are_results_by_the_names_of_their_columns(answer: Json) -> None:
+    assert lists(read({"query": "boots", "response": answer})) == {"r": {"boots": BOTH}}
+
+
+@pytest.mark.parametrize("name", ["response", "engine_response", "solr", "payload"])
+def test_what_stands_beside_a_list_in_an_envelope_is_of_its_question(name: str) -> None:
+    answer = {"answer": "These.", "system": "bm25", "results": DOCS}
+    failed = {"results": [], "error": "timeout"}
+
+    group = read({"query": "boots", name: answer}, {"query": "red", "response": failed})
+
+    assert lists(group) == {"bm25": {"boots": BOTH, "red": []}, "r": {"boots": [], "red": []}}
+    assert group.runs[0].queries[0].response == "These."
+    assert group.runs[1].queries[1].state is QueryState.FAILED
+
+
+def test_nothing_in_place_of_a_list_leaves_the_other_lists() -> None:
+    group = read(
+        {"query": "boots", "contexts": None, "chunks": DOCS}, {"query": "red", "hits": None}
+    )
+
+    assert lists(group) == {"r": {"boots": BOTH, "red": []}}
+
+
+def test_a_question_around_others_is_named() -> None:
+    inner = [{"query": name, "results": DOCS} for name in ("boots", "red")]
+
+    group = read({"query": "what to wear", "sub_questions": inner})
+    with_list = read({"query": "what to wear", "results": DOCS, "sub_questions": inner})
+
+    assert lists(group) == {"r": {"boots": BOTH, "red": BOTH}}
+    assert "results_outer_question" in codes(group)
+    assert lists(with_list) == {"r": {"what to wear": BOTH}}
+    assert "results_list_beside" in codes(with_list)
+
+
+def test_the_list_of_a_system_beside_a_question_may_be_empty() -> None:
+    group = read(
+        {"query": "boots", "bm25": [], "dense": DOCS},
+        {"query": "red", "bm25": DOCS, "dense": DOCS},
+        {"query": "hat", "bm25": [], "dense": []},
+    )
+
+    assert lists(group) == {
+        "bm25": {"boots": [], "red": BOTH, "hat": []},
+        "dense": {"boots": BOTH, "red": BOTH, "hat": []},
+    }
+
+
+@pytest.mark.parametrize("are_lines", [False, True])
+def test_objects_that_ask_the_same_questions_are_systems(are_lines: bool) -> None:
+    questions = [{"query": name, "results": DOCS} for name in ("boots", "red")]
+    systems = [{"name": name, "cases": questions} for name in ("bm25", "dense")]
+
+    group = read(*systems) if are_lines else read({"experiments": systems})
+
+    assert lists(group) == {name: {"boots": BOTH, "red": BOTH} for name in ("bm25", "dense")}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"q1": {"bm25": IDS, "dense": IDS}},
+        {"bm25": {"q1": SCORES}, "dense": {"q1": SCORES}},
+        {"bm25": [{"qid": "q1", "results": SCORES}], "dense": [{"qid": "q1", "results": SCORES}]},
+    ],
+)
+def test_systems_within_or_around_questions_by_id_keep_their_names(value: Json) -> None:
+    assert lists(read(value)) == {name: {"q1": ONLY_IDS} for name in ("bm25", "dense")}
+
+
+@pytest.mark.parametrize("name", ["data", "result", "records"])
+def test_what_an_object_has_alone_is_read_as_if_it_were_not_there(name: str) -> None:
+    rows = [{"query": "boots", "rank": n, **doc} for n, doc in enumerate(DOCS, 1)]
+    table = {"query": {"0": "boots", "1": "boots"}, "text": {"0": "A", "1": "B"}}
+
+    assert lists(read({name: {"q1": SCORES}})) == {"r": {"q1": ONLY_IDS}}
+    assert lists(read({name: rows})) == {"r": {"boots": BOTH}}
+    assert lists(read({name: table})) == {"r": {"boots": [("", "A"), ("", "B")]}}
+
+
+def test_several_texts_in_a_row_are_asked_about() -> None:
+    blocks = [{"type": "text", "text": text} for text in TEXTS]
+
+    group = read({"query": "boots", "abstract": blocks})
+
+    assert (group.runs, group.columns["items"]) == ((), "abstract")
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ({"page_name": "A", "page_url": "https://l/a", "page_snippet": "B"}, ("", "A", "B")),
+        ({"passage_text": "B", "doc_title": "A"}, ("", "A", "B")),
+        ({"id": "d7", "title_s": "A", "body_t": "B"}, ("d7", "A", "B")),
+        ({"id": {"raw": "d7"}, "body": {"raw": "B", "snippet": "<em>B</em>"}}, ("d7", "", "B")),
+        ({"article_id": 7, "author_id": 3, "text": "B"}, ("7", "", "B")),
+        ({"id": "d7", "extra_attributes": {"content": "B"}}, ("d7", "", "B")),
+    ],
+)
+def test_values_of_an_item_are_known_by_what_their_names_end_with(
+    item: Json, expected: tuple[str, str, str]
+) -> None:
+    ((query,),) = (run.queries for run in read({"query": "boots", "results": [item]}).runs)
+
+    assert [(card.doc_id or "", card.title, card.text) for card in query.cards] == [expected]

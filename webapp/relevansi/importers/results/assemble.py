@@ -78,8 +78,15 @@ class _List(Struct):
     scores: array[float] = field(default_factory=lambda: array("d"))
     lines: array[int] = field(default_factory=lambda: array("q"))
     items: list[Document | str | None] = field(default_factory=list)
+    blank: Row | None = None  # the only one so far, which names no result
+    raters: dict[object, str] = field(default_factory=dict)  # the first of each result
     top: list[_Entry] = field(default_factory=list)
     deeper: list[Document | str] = field(default_factory=list)  # below the top
+
+    def is_of_another_rater(self, row: Row) -> bool:
+        """Whether a row is a second grade of a result that another rater's row has listed."""
+        item = (row.item.doc_id, row.item.text) if isinstance(row.item, Document) else row.item
+        return self.raters.setdefault((item, row.rank), row.rater) != row.rater
 
     def add(self, row: Row, item: Document | str | None) -> None:
         self.ranks.append(-1 if row.rank is None else min(row.rank, LARGEST_INTEGER))
@@ -175,13 +182,19 @@ class Gathered:
         if row.state is not QueryState.RESULTS:
             answered.state, answered.error = row.state, row.error
         if row.item is None and row.rank is None and row.score is None and not answered.items:
-            return  # which says that the list is empty
+            answered.blank = answered.blank or row  # which says that the list is empty
+            return
+        if answered.blank:  # it is not: something of it cannot be read
+            file.error("results_without_item", answered.blank.line)
+            answered.add(answered.blank, None)
+            answered.blank = None
         if row.item is not None and len(self.sample) < 3:
             self.sample.append(row)
         item = self._shared(row.item)
         if isinstance(item, Document) and item.doc_id and item.text:
             self._know(item.doc_id, item)
-        answered.add(row, item)
+        if not (row.rater and answered.is_of_another_rater(row)):
+            answered.add(row, item)
         self._add_grade(file, row)
 
     def _count(self, file: File, row: Row) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
 
 from relevansi.importers.results import spans
@@ -29,6 +30,7 @@ from relevansi.importers.results.shapes import NAMES, USUAL_ITEMS
 
 _RERANKED = ("documents", "passages", "texts", "corpus", "docs", "chunks", "candidates")
 """Lists at whose entries the results of a reranker point."""
+_DEEPEST = 2  # objects around a question
 _PLACES = ("index", "corpus_id")
 _CONVERSATIONS = (
     "messages",
@@ -48,14 +50,24 @@ def prepared(value: object, *, is_mapped: bool = False) -> object:
     listed = spans.spans_in(value)
     if listed:
         return [spans.question(span) for span in listed]
+    if isinstance(value, dict):
+        value = _with_questions(value)
+        are_columns = all(isinstance(part, dict) for part in value.values())
+        if "query" in guessed(tuple(value)) and are_columns:
+            return rows_of_columns(value) or value
+    return _with_results(value)
+
+
+def _with_results(value: object, depth: int = 0) -> object:
+    """A value with its conversations and reranked documents as questions with results."""
     if isinstance(value, list):
-        return [_reranked(_conversation(entry)) for entry in value]
+        return [_with_results(entry, depth) for entry in value]
     if not isinstance(value, dict):
         return value
-    value = _with_questions(value)
-    if "query" in guessed(tuple(value)) and all(isinstance(part, dict) for part in value.values()):
-        return rows_of_columns(value) or value
-    return _reranked(_conversation(value))
+    result = _reranked(_conversation(value))
+    if result is value and depth < _DEEPEST:
+        return {name: _with_results(inner, depth + 1) for name, inner in value.items()}
+    return result
 
 
 def _with_questions(value: Values) -> Values:
@@ -99,11 +111,20 @@ def respelled(value: object) -> object:
     if not isinstance(value, dict):
         return value
     has_systems = len(value) > 1 and bool(systems_in(value, "systems"))
-    names = {} if has_systems or len(value) >= LOOKED_AT else _spellings(tuple(value))
-    return {
+    names: Mapping[str, str] = (
+        {} if has_systems or len(value) >= LOOKED_AT else _spellings(tuple(value))
+    )
+    values: Values = {
         names.get(name, name): respelled(inner) if isinstance(inner, dict | list) else inner
         for name, inner in value.items()
     }
+    return _with_named_cells(values)
+
+
+def _with_named_cells(value: Values) -> Values:
+    """An object whose rows are lists in the order of its columns with these rows as objects."""
+    rows = rows_of_columns(value) if "columns" in value or "manifest" in value else None
+    return {**value, "results": rows} if rows else value
 
 
 @lru_cache(maxsize=1024)

@@ -16,6 +16,7 @@ from relevansi.importers.results.json_items import item_in
 from relevansi.importers.results.json_questions import (
     GOLD,
     columnar,
+    fits,
     is_wanted,
     list_at,
     question_at,
@@ -62,13 +63,23 @@ PRINTED = re.compile(r"[\s\[(]*(?:page_content=|(?:Document|TextNode|NodeWithSco
 """What a text begins with that Python printed of an object."""
 
 
-def read(file: File, values: Iterable[tuple[int, object]], shape: Shape) -> Rows:
-    """Every item of every list in the values of a file; what is no question is left out."""
+def read(
+    file: File,
+    values: Iterable[tuple[int, object]],
+    shape: Shape,
+    systems: Sequence[str] = (),
+    label: str = "",
+) -> Rows:
+    """Every item of every list in the values of a file; what is no question is left out.
+
+    `systems` are the names under which objects have the lists of systems beside their question,
+    `label` is the name of the system where each object is one.
+    """
     number = 0
     for line, raw in values:
         value = prepared(raw, is_mapped=shape.name == MAPPED)
         top = value if isinstance(value, dict) else {}
-        beside = records(value, shape)
+        beside = records(value, shape, systems)
         first = next(beside, None)
         if first is None:  # its columns may be the questions
             beside = records(columnar(value), shape)
@@ -79,11 +90,15 @@ def read(file: File, values: Iterable[tuple[int, object]], shape: Shape) -> Rows
                 number += 1
                 yield from _list(file, line, value, top, shape, number)
             continue
+        outer = question_at(top, shape.query)[1] if shape.name != MAPPED else ""
+        if outer not in ("", question_at(first, shape.query)[1]):
+            file.warn("results_outer_question", line, query=cut(outer))
+        around = {"system": text_at(value, label)} if label else {}
         for place, record in enumerate(chain((first,), beside), 1):
             if is_wanted(shape, record):
                 number += 1
                 at_line = line if record is value else max(line, place)
-                yield from _list(file, at_line, record, top, shape, number)
+                yield from _list(file, at_line, around | record, top, shape, number)
 
 
 def _list(
@@ -95,18 +110,20 @@ def _list(
     is_call = shape.only or any(names <= value.keys() for names in _OF_CALLS)
     if query and not query_id and shape.name != MAPPED and not is_call:
         query_id = text_at(value, "id|_id")
-    listed, instead = list_at(value, shape.items)
+    listed, instead = list_at(value, shape.items, is_exact=shape.name == MAPPED)
     lacks = "question" if not (query or query_id) else "list" if listed is instead is None else ""
     if lacks:
         file.error(f"results_without_{lacks}", line, keys=described(value))
         return
+    holder = at(value, str(instead).partition(".")[0]) if listed is not None else None
+    beside = {**holder, **value} if isinstance(holder, dict) and shape.name != MAPPED else value
     common = Row(
         line,
         query_id=query_id,
         query=query,
-        system=_system(value, top, shape),
-        answer=_answer(value, shape),
-        category=text_at(value, shape.category),
+        system=_system(beside, top, shape),
+        answer=_answer(value, shape) or (_answer(holder, shape) if beside is not value else ""),
+        category=text_at(beside, shape.category),
         list_number=number,
         extra=_notes(value, turns, listed or []),
     )
@@ -118,8 +135,8 @@ def _list(
         file.error("results_no_list", line, **kinds)
         yield replace(common, state=QueryState.UNREADABLE)
     elif not listed:
-        wrong = as_text(value.get("error")).strip() or words_of(value.get("error"))
-        state = _STATES.get(text_at(value, "state|status"), QueryState.RESULTS)
+        wrong = as_text(beside.get("error")).strip() or words_of(beside.get("error"))
+        state = _STATES.get(text_at(beside, "state|status"), QueryState.RESULTS)
         state = QueryState.FAILED if wrong else state
         yield replace(common, state=state, error=cut(wrong))
     else:
@@ -157,7 +174,7 @@ def lists_beside(
             continue
         if isinstance(first, dict):
             item = None if first.keys() & {"role", "type"} else item_in(SHAPES[-1], first)[0]
-            if item and (item.doc_id or item.text):
+            if (item and (item.doc_id or item.text)) or fits(SHAPES[-1], first):
                 names.append(name)
         elif isinstance(first, str) and ROLE_OF_PART.get(part_of(name)) == "doc_id":
             names.append(name)
@@ -170,10 +187,10 @@ def _system(value: Values, top: Values, shape: Shape) -> str:
     return text_at(value, shape.system)
 
 
-def _answer(value: Values, shape: Shape) -> str:
+def _answer(value: object, shape: Shape) -> str:
     for path in filter(None, shape.answer.split("|")):
         inner = at(value, path)
-        if isinstance(inner, str):
+        if isinstance(inner, str) or (isinstance(inner, dict) and as_text(inner)):
             return as_text(inner)
         if isinstance(inner, list) and inner and all(isinstance(line, str) for line in inner):
             return as_text("\n".join(inner))

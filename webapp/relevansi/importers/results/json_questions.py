@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
 from urllib.parse import parse_qs
 
 from relevansi.importers.results.json_items import item_in, parsed_block
@@ -44,6 +47,17 @@ GOLD = re.compile(
 LOOKED_AT = 50
 """Entries of a list that are looked at for an object that fits."""
 _DEEPEST = 6
+_NO_ENVELOPES = (
+    "metadata",
+    "meta",
+    "config",
+    "params",
+    "parameters",
+    "settings",
+    "input",
+    "inputs",
+)
+_MANY = 5  # objects side by side, which are of something else
 _OF_RESULTS = re.compile(
     r"results?|hits|(?:search|retrieval)_results|retrieved\w*|contexts?|rankings?|"
     r"(?:run|system|method|strateg|engine|retriever)(?:s|ies)"
@@ -68,13 +82,20 @@ def stands(value: object, path: str, depth: int = 0) -> bool:
     return depth < _DEEPEST and any(stands(entry, path, depth + 1) for entry in nested)
 
 
-def list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
-    """The list at the first of these paths that has one and its path; else what stands there."""
+def list_at(
+    value: Values, paths: str, *, is_exact: bool = False
+) -> tuple[list[object] | None, object]:
+    """The list at the first of these paths that has one and its path; else what stands there.
+
+    The path may begin in any object beside the question, unless it `is_exact`. Nothing (null) is an
+    empty list.
+    """
     instead: object = None
-    names = {name.partition(".")[0] for name in value}
-    starts = ("", *(f"{name}." for name in ENVELOPES if name in names))
-    for path in (start + path for start in starts for path in paths.split("|")):
+    place = null = ""
+    usual, others = ([], []) if is_exact else _envelopes(value)
+    for start, path in _paths_in(value, ("", *usual, *others), paths):
         inner = at(value, path)
+        is_usual = start not in others  # elsewhere nothing says that the list is one of results
         if isinstance(inner, str):
             parsed = literal(inner)
             inner = parsed if isinstance(parsed, list) else inner
@@ -83,7 +104,7 @@ def list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
         is_open = paths is USUAL_ITEMS or path.endswith(".value")
         if is_open and _OF_OBJECTS.fullmatch(path) and not _are_results(inner):
             continue
-        if isinstance(inner, list):
+        if isinstance(inner, list) and (inner or is_usual):
             outer, _, name = path.rpartition(".")
             beside = at(value, outer)
             inner = _leaves(inner) if name == "children" else inner
@@ -94,14 +115,55 @@ def list_at(value: Values, paths: str) -> tuple[list[object] | None, object]:
             ):
                 inner = inner[0]  # of one search among several
             return entries_of(inner, name, beside if isinstance(beside, dict) else {}), path
-        if inner is None and path in value:
-            return [], path
-        instead = inner if instead is None else instead
-    return None, instead
+        if inner is None and is_usual and not null and path.startswith(place) and _has(value, path):
+            null = path
+        if inner is not None and instead is None and not null:
+            instead, place = inner, f"{path}."
+    return ([], null) if null else (None, instead)
+
+
+def _paths_in(value: Values, starts: Sequence[str], paths: str) -> Iterator[tuple[str, str]]:
+    """The paths with each of these starts whose next name an object has, and the start of each."""
+    for start in starts:
+        holder = value.get(start[:-1]) if start else value
+        names = {name.partition(".")[0] for name in holder} if isinstance(holder, dict) else None
+        for first, path in _split(paths):
+            if names is None or first in names or first == "*":
+                yield start, start + path
+
+
+@lru_cache(maxsize=256)
+def _split(paths: str) -> tuple[tuple[str, str], ...]:
+    return tuple((path.partition(".")[0], path) for path in paths.split("|"))
+
+
+def _envelopes(value: Values) -> tuple[list[str], list[str]]:
+    """The beginnings of paths into the objects in which an answer may stand beside its question.
+
+    First those of the usual names, then those of other ones.
+    """
+    names = {name.partition(".")[0] for name in value}
+    usual = [f"{name}." for name in ENVELOPES if name in names]
+    others = [
+        f"{name}."
+        for name, inner in value.items()
+        if isinstance(inner, dict) and not GOLD.match(name) and name not in _NO_ENVELOPES
+    ]
+    is_result = not guessed(tuple(value)).keys().isdisjoint(("doc_id", "rank", "score"))
+    others = [] if is_result or len(others) > _MANY else [n for n in others if n not in usual]
+    return usual, others
+
+
+def _has(value: Values, path: str) -> bool:
+    outer, _, name = path.rpartition(".")
+    holder = at(value, outer) if outer else value
+    return path in value or (isinstance(holder, dict) and name in holder)
 
 
 def _rows_of_ids(value: Values) -> list[Values] | None:
     """The results that an object has by their ids, or by their ranks; ``None`` for another one."""
+    if value and all(isinstance(score, float) for score in value.values()):
+        return _by_score(value)
     entries = [inner for inner in value.values() if isinstance(inner, dict)]
     if not entries or len(entries) < len(value) or not all(map(re.compile(r"\d").search, value)):
         return None
@@ -117,6 +179,11 @@ def _rows_of_ids(value: Values) -> list[Values] | None:
         ):
             return [{"rank": n, **entry} for n, entry in zip(numbers, entries, strict=True)]
     return [{"doc_id": name, **entry} for name, entry in zip(value, entries, strict=True)]
+
+
+def _by_score(scores: Values) -> list[Values]:
+    rows: list[Values] = [{"doc_id": doc_id, "score": score} for doc_id, score in scores.items()]
+    return sorted(rows, key=lambda row: -row["score"])  # type: ignore[operator]
 
 
 def _leaves(entries: list[object]) -> list[object]:
@@ -141,9 +208,11 @@ def fits(shape: Shape, value: object) -> bool:
     """Whether an object is a question with its list, as the shape says."""
     if not isinstance(value, dict) or not is_wanted(shape, value):
         return False
-    if shape.sign and all(at(value, path) is None for path in shape.sign.split("|")):
+    starts = ("", *chain(*_envelopes(value))) if shape.sign else ()
+    signs = (start + path for start in starts for path in shape.sign.split("|"))
+    if shape.sign and all(at(value, path) is None for path in signs):
         return False
-    listed, _ = list_at(value, shape.items)
+    listed, _ = list_at(value, shape.items, is_exact=shape.name == MAPPED)
     if listed is None:
         return False
     question = question_at(value, shape.query)[1]
@@ -166,18 +235,18 @@ def may_be_item(value: object, shape: Shape) -> bool:
 
 def question_at(value: object, paths: str) -> tuple[list[object], str]:
     """The earlier turns of a conversation and its last question, at the first path with one."""
+    values = value if isinstance(value, dict) and QUERY in paths else {}
+    words = values.get(guessed(tuple(values)).get("query", ""))
+    words = words.strip() if isinstance(words, str) else ""
     for path in paths.split("|"):
         inner = at(value, path)
         if path == "params" and isinstance(inner, str):  # of an address, as Algolia has it
-            inner = parse_qs(inner).get("query", "")
+            inner = words or parse_qs(inner).get("query", "")
         is_envelope = isinstance(inner, dict) and path in ("inputs", "input", "request")
         turns, query = ([], "") if is_envelope else _turns(inner)
         if query:
             return turns, query
-    if QUERY not in paths or not isinstance(value, dict):
-        return [], ""
-    words = value.get(guessed(tuple(value)).get("query", ""))
-    return [], words.strip() if isinstance(words, str) else ""
+    return [], words
 
 
 def _turns(value: object) -> tuple[list[object], str]:
@@ -229,21 +298,27 @@ def _systems_of(value: Values) -> Values:
     return texts or ({"system": value["run_name"]} if value.get("run_name") else {})
 
 
-def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
+def records(
+    value: object, shape: Shape, systems: Sequence[str] = (), *, depth: int = 0
+) -> Iterator[Values]:
     """The outermost objects in a JSON value that fit, with those beside them in a list.
 
-    They have the system that an object around them names.
+    They have the system that an object around them names. `systems` are the names under which
+    others have the lists of systems.
     """
     if isinstance(value, list):
-        head = [row for entry in value[:LOOKED_AT] for row in _by_list(entry, shape)]
+        systems = systems or systems_beside(value[:LOOKED_AT], shape)
+        head = [row for entry in value[:LOOKED_AT] for row in _by_list(entry, shape, systems)]
         if any(fits(shape, row) for row in head):
-            yield from (row for entry in value for row in _by_list(entry, shape))
+            yield from (row for entry in value for row in _by_list(entry, shape, systems))
         elif depth < _DEEPEST:
-            for entry in value:
-                if isinstance(entry, dict | list):
-                    yield from records(entry, shape, depth + 1)
+            groups = [[*records(entry, shape, systems, depth=depth + 1)] for entry in value]
+            label = label_of(value, groups, shape)
+            for entry, group in zip(value, groups, strict=True):
+                around: Values = {"system": text_at(entry, label)} if label else {}
+                yield from (around | record for record in group)
         return
-    rows = _by_list(value, shape)
+    rows = _by_list(value, shape, systems)
     if any(fits(shape, row) for row in rows):
         yield from rows
     elif isinstance(value, dict) and depth < _DEEPEST:
@@ -257,7 +332,9 @@ def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
             for name, inner in value.items()
             if isinstance(inner, dict | list) and not GOLD.match(name)
         }
-        by_name = {name: [*records(inner, shape, depth + 1)] for name, inner in nested.items()}
+        by_name = {
+            name: [*records(inner, shape, depth=depth + 1)] for name, inner in nested.items()
+        }
         are_systems = len(nested) == len(value) and sum(map(bool, by_name.values())) > 1
         are_systems = are_systems and _USUAL_NAMES.isdisjoint(map(str.lower, nested))
         for name, questions in by_name.items():
@@ -265,23 +342,63 @@ def records(value: object, shape: Shape, depth: int = 0) -> Iterator[Values]:
             yield from (system | record for record in questions)
 
 
-def _by_list(value: object, shape: Shape) -> list[Values]:
+def _by_list(value: object, shape: Shape, systems: Sequence[str]) -> list[Values]:
     """An object, or a question once for each of its systems unless a person chose its list."""
     if not isinstance(value, dict):
         return []
-    return (of_systems(value) if shape.name != MAPPED else []) or [value]
+    return (of_systems(value, systems) if shape.name != MAPPED else []) or [value]
+
+
+_LABELS = ("name", "label", "experiment", "variant", "pipeline")
+
+
+def label_of(entries: Sequence[object], groups: Sequence[Sequence[Values]], shape: Shape) -> str:
+    """The name under which objects say which system each is; "" where they ask other questions.
+
+    `groups` are the questions in each of them.
+    """
+    if any(
+        record is entry for entry, group in zip(entries, groups, strict=True) for record in group
+    ):
+        return ""
+    asked = ({question_at(record, shape.query)[1] for record in group} for group in groups)
+    counts = Counter(chain.from_iterable(asked))
+    if sum(count > 1 for count in counts.values()) * 2 <= len(counts):
+        return ""
+    for name in _LABELS:
+        labels = {text_at(entry, name) for entry in entries}
+        if "" not in labels and len(labels) == len(entries):
+            return name
+    return ""
+
+
+def systems_beside(values: Sequence[object], shape: Shape) -> list[str]:
+    """The names under which any of these objects has the lists of systems beside its question."""
+    objects = (value for value in values if isinstance(value, dict) and shape.name != MAPPED)
+    names = (name for value in objects for name in systems_in(value) if of_systems(value))
+    return [*dict.fromkeys(names)]
 
 
 def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | None:
     """The shape of the first of these values that has one and results, else of the first empty."""
     empty: Shape | None = None
-    for value in values:
+    for value in map(_sampled, values):
         for shape in (chosen,) if chosen else SHAPES:
             record = next(records(value, shape), None)
-            if record is not None and list_at(record, shape.items)[0]:
+            is_exact = shape.name == MAPPED
+            if record is not None and list_at(record, shape.items, is_exact=is_exact)[0]:
                 return shape
             empty = empty or (shape if record is not None else None)
     return empty
+
+
+def _sampled(value: object) -> object:
+    """A value whose lists have no more entries than are looked at."""
+    if isinstance(value, list):
+        return [*map(_sampled, value[:LOOKED_AT])]
+    if isinstance(value, dict):
+        return {name: _sampled(inner) for name, inner in value.items()}
+    return value
 
 
 def columnar(value: object) -> object:
@@ -315,11 +432,10 @@ def of_keys(value: Values) -> list[Values] | None:
             case list():
                 rows.append({**question, "results": inner})
             case dict() if inner and all(isinstance(score, float) for score in inner.values()):
-                listed = [{"doc_id": doc_id, "score": score} for doc_id, score in inner.items()]
-                rows.append({**question, "results": sorted(listed, key=lambda row: -row["score"])})
+                rows.append({**question, "results": _by_score(inner)})
             case dict():
                 row: Values = {**question, **inner}
-                rows += of_systems(row) or [row]
+                rows += of_systems(row) or of_systems({**question, "systems": inner}) or [row]
             case _:
                 return None
     questions = [question_at(row, QUERY)[1] for row in rows]
@@ -328,13 +444,16 @@ def of_keys(value: Values) -> list[Values] | None:
     return rows if all(fits(SHAPES[-1], row) for row in rows[:LOOKED_AT]) else None
 
 
-def of_systems(value: Values) -> list[Values]:
+def of_systems(value: Values, systems: Sequence[str] = ()) -> list[Values]:
     """A question once for each of the systems whose lists it has; ``[]`` for any other object.
 
-    The lists stand in an object or a list of its own, or beside the question.
+    The lists stand in an object or a list of its own, or beside the question: under the names of
+    `systems`, which other questions have, some of them may be empty.
     """
     for place in (*value, ""):
         by_system = systems_in(value[place] if place else value, place)
+        if not place and not by_system:
+            by_system = {name: value[name] for name in systems if isinstance(value.get(name), list)}
         if not by_system:
             continue
         left_out = (place,) if place else by_system

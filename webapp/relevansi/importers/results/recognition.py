@@ -6,7 +6,6 @@ A file's name breaks a tie between two that fit alike, it never decides.
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF8
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 
 from relevansi.i18n import mark
 from relevansi.importers.results import (
+    graded_records,
     json_forms,
     json_lists,
     json_questions,
@@ -162,7 +162,9 @@ _read_qrels = partial(trec.read_columns, ("query_id", "", "item", "grade"))
 def _lines(file: File, chosen: Columns, text: str) -> Source:
     """A file of lines: a table if its header says so, else what most lines are."""
     lines = [line for line in text.splitlines()[:_LOOKED_AT] if line.strip()]
-    lines = [line for line in lines if not trec.is_comment(line)]
+    if not lines:
+        file.refuse("file_empty", expected="results_file")
+    lines = [line for line in lines if not trec.is_comment(line.split())] or lines
 
     def are(pattern: re.Pattern[str]) -> bool:
         return sum(bool(pattern.fullmatch(line.strip())) for line in lines) * 2 > len(lines)
@@ -215,12 +217,17 @@ def _json(file: File, chosen: Columns) -> Source:
     shape = SHAPES[-1] if has_spans and not mapped else _shape(values, mapped)
     if shape:
         words = SPANS if has_spans else shape.name
-        return Source(file, "results", words, partial(_read_lists, file, shape), sample=values)
+        prepared = [] if mapped else [*map(json_forms.prepared, values)]
+        systems = json_questions.systems_beside(prepared, shape)
+        groups = [[*json_questions.records(value, shape)] for value in prepared]
+        label = json_questions.label_of(prepared, groups, shape)
+        read = partial(_read_lists, file, shape, systems, label)
+        return Source(file, "results", words, read, sample=values)
     if mapped:
         paths = chosen.values()
         absent = [path for path in paths if not json_questions.stands(values, path, depth=-1)]
         file.refuse("results_paths_absent", paths=", ".join(absent or chosen.values()))
-    return _of_rows(file, chosen, [json_questions.columnar(value) for value in values])
+    return _of_rows(file, chosen, [_rows_of(value) for value in values])
 
 
 def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
@@ -229,8 +236,10 @@ def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
     return json_questions.shape_of([*records, *map(json_questions.columnar, records)], mapped)
 
 
-def _read_lists(file: File, shape: Shape, _beside: Beside) -> Iterator[Row]:
-    return json_lists.read(file, records.read(file), shape)
+def _read_lists(
+    file: File, shape: Shape, systems: Sequence[str], label: str, _beside: Beside
+) -> Iterator[Row]:
+    return json_lists.read(file, records.read(file), shape, systems, label)
 
 
 def _of_tool(file: File, values: Sequence[object], first: object) -> Source | None:
@@ -238,7 +247,7 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
     if isinstance(first, dict):
         if isinstance(first.get("details"), dict) and "metric_score" in first:
             return _rows(file, "results", RANK_EVAL, _read_rank_eval)
-        if isinstance(first.get("responses"), list):
+        if isinstance(first.get("responses"), list) and not graded_records.rows_in(first):
             return Source(file, "results", MULTI_SEARCH, partial(_read_multi_search, file))
         if first.get("kind") == "property" and "sha256" in first and "queries" in first:
             file.refuse("results_own_export")
@@ -267,18 +276,23 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     at = next(places, 0)
     (flat, row), role = looked_at[at], roles[at]
     columns = columns_of(tuple(flat), chosen)
+    cells = [(0, [row.get(name) for name in flat]) for row, _ in looked_at]
+    plain = {} if "doc_id" in chosen else table_rows.plain_id(tuple(flat), cells, columns)
+    columns |= plain
     names_results = not columns.keys().isdisjoint(("doc_id", "url", "rank", "score"))
-    if not names_results and json_lists.lists_beside(row, "", []):
+    text = row.get(columns.get("text", ""))
+    are_several = isinstance(text, list) and len(text) > 1
+    if not names_results and (are_several or json_lists.lists_beside(row, "", [])):
         raise unknown_json(file, objects[at : at + _LOOKED_AT])  # its text may be the answer
 
     def read(beside: Beside) -> Iterator[Row]:
         entries = (
             (line if entries is value else place, entry)
             for line, value in records.read(file)
-            for entries in [json_questions.columnar(value)]
+            for entries in [_rows_of(value)]
             for place, entry in enumerate(entries if isinstance(entries, list) else [entries], 1)
         )
-        return table_rows.read_json(file, entries, beside.columns, role or "result")
+        return table_rows.read_json(file, entries, plain | {**beside.columns}, role or "result")
 
     if role in ("result", "grade"):
         names = {name: as_text(value)[:80] for name, value in flat.items()}
@@ -286,9 +300,16 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     if _is_named(file, "quer|topic|question") and all(trec.topic_of(flat)[:2]):
         return _rows(file, "questions", TOPICS, trec.read_topics)
     if flat.keys() & _IDS and flat.keys() & _TEXTS:
-        is_list = file.start().removeprefix(BOM_UTF8).startswith(b"[")
-        return Source(file, "documents", COLLECTION, read) if is_list else _collection(file)
+        line = next((line for _, line in file.lines() if line.strip()), "")
+        first = records.literal(line)
+        if isinstance(first, dict) and records.unwrapped(first) is first:
+            return _collection(file)
+        return Source(file, "documents", COLLECTION, read)
     raise unknown_json(file, objects[at : at + _LOOKED_AT] or values)
+
+
+def _rows_of(value: object) -> object:
+    return graded_records.rows_in(value) or json_questions.columnar(value)
 
 
 def _filled_values(row: Values) -> Values:

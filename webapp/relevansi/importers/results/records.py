@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
@@ -17,6 +17,7 @@ from relevansi.importers.results.files import File
 from relevansi.importers.results.rows import (
     BARE_ID,
     ITEM_ROLES,
+    OF_RESULTS,
     Values,
     as_text,
     guessed,
@@ -57,7 +58,25 @@ def decoded_line(file: File, number: int, text: str) -> Any:
         _refuse(file, wrong, number)
 
 
+_WRAPS = (
+    *("data", "response", "result", "results", "output", "body", "payload"),
+    *("records", "items", "rows"),
+)
+
+
+def unwrapped(value: object) -> object:
+    """What an object has that has nothing else, and no text or number of a question itself."""
+    while isinstance(value, dict) and len(value) == 1:
+        ((name, inner),) = value.items()
+        parts = inner.values() if isinstance(inner, dict) else inner
+        if name not in _WRAPS or not isinstance(inner, dict | list) or not has_only_objects(parts):
+            break
+        value = inner
+    return value
+
+
 def _entries(line: int, value: object) -> Iterator[tuple[int, object]]:
+    value = unwrapped(value)
     if isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
         yield from enumerate(value, 1)
     else:
@@ -174,6 +193,13 @@ def text_at(value: object, paths: str) -> str:
     return next(filter(None, texts), "")
 
 
+_OF_SPLIT = (
+    ("columns", "manifest.columns"),
+    ("data", "rows", "values", "data_array", "result.data_array"),
+)
+"""Where tables have the names of their columns, and their rows: pandas, SQL engines, Databricks."""
+
+
 def rows_of_columns(value: object) -> list[Values] | None:
     """The rows of a table that is stored by columns, ``None`` for another value.
 
@@ -186,9 +212,10 @@ def rows_of_columns(value: object) -> list[Values] | None:
     if not isinstance(value, dict):
         return None
     objects = [inner for inner in value.values() if isinstance(inner, dict)]
-    if len(objects) == len(value) > 0:
-        return _of_objects(value, objects)
-    return _of_split(value) or _of_lists(value)
+    rows = _of_split(value)
+    if rows or len(objects) < len(value):
+        return rows or _of_lists(value)
+    return _of_objects(value, objects) if objects else None
 
 
 def _of_objects(value: Values, objects: list[Values]) -> list[Values] | None:
@@ -203,16 +230,17 @@ def _of_objects(value: Values, objects: list[Values]) -> list[Values] | None:
 
 def _of_split(value: Values) -> list[Values] | None:
     """The rows of ``data``, where these are lists in the order of ``columns``, or objects."""
-    names, data = value.get("columns"), value.get("data", value.get("rows"))
-    if not isinstance(data, list) or not data:
+    columns, data = ([*filter(None, (at(value, path) for path in paths))] for paths in _OF_SPLIT)
+    if not data or not isinstance(data[0], list):
         return None
-    if all(isinstance(row, dict) for row in data):
-        return data
-    if not isinstance(names, list):
+    if all(isinstance(row, dict) for row in data[0]):
+        return data[0]
+    if not columns or not isinstance(columns[0], list):
         return None
-    if any(not isinstance(row, list) or len(row) != len(names) for row in data):
+    names = [as_text(at(name, "name") or name) for name in columns[0]]
+    if any(not isinstance(row, list) or len(row) != len(names) for row in data[0]):
         return None
-    return [dict(zip(map(str, names), row, strict=True)) for row in data]
+    return [dict(zip(names, row, strict=True)) for row in data[0]]
 
 
 def _of_lists(value: Values) -> list[Values] | None:
@@ -224,11 +252,6 @@ def _of_lists(value: Values) -> list[Values] | None:
     columns = {name: inner for name, inner in lists.items() if len(inner) == len(texts[0])}
     cells = zip(*columns.values(), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in cells] if len(columns) > 1 else None
-
-
-_OF_RESULTS = re.compile(
-    "^(?:retrieved?|result|source|hit|doc|document|context|chunk|passage|node)_"
-)
 
 
 def entries_of(listed: list[object], name: str, beside: Mapping[str, object]) -> list[object]:
@@ -282,6 +305,10 @@ def rows_of_lists(value: Values) -> list[object] | None:
     return None
 
 
+def has_only_objects(listed: Iterable[object]) -> bool:
+    return all(isinstance(entry, dict | list) for entry in listed)
+
+
 def has_objects(listed: Sequence[object]) -> bool:
     return any(isinstance(entry, dict | list) for entry in listed)
 
@@ -297,9 +324,9 @@ def part_of(name: str) -> str:
     while plain:
         parts = (plain, plain.removesuffix("s"), re.sub("ies$", "y", plain))
         part = next((part for part in parts if part in ROLE_OF_PART), "")
-        if part or not _OF_RESULTS.match(plain):
+        if part or not OF_RESULTS.match(plain):
             return part
-        plain = _OF_RESULTS.sub("", plain)
+        plain = OF_RESULTS.sub("", plain)
     return ""
 
 

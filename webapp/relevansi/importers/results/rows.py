@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from math import inf, isnan
@@ -79,7 +79,8 @@ QUESTION_ROLES = {
     "id_pregunta id_pergunta id_requete id_question frage_id 查询id 问题id 問題id 質問id "
     "クエリid",
     "query": "query question queries questions user_input input query_text question_text "
-    "chat_input user_query user_text search_term search_query keywords prompt pertanyaan kueri "
+    "chat_input user_query user_text text_query search_term search_query keywords keyword "
+    "utterance prompt q pertanyaan kueri "
     "pertanyaan_pengguna "
     "teks_pertanyaan inputs query_texts "
     "pregunta consulta pergunta requete frage suchanfrage anfrage 问题 查询 問題 查詢 質問 "
@@ -101,24 +102,25 @@ ITEM_ROLES = {
     "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ object_id "
     "objectid uuid unique_id segment_id document_id file_id doc_uri item_id product_id "
     "property_id sku hit_id id_dokumen kode_dokumen no_dokumen id_properti kode_properti "
-    "id_item kode id_documento id_document identifiant dokument_id dokumentnummer "
+    "id_item kode slug identifier id_documento id_document identifiant dokument_id dokumentnummer "
     "文档id 文件id 文書id ドキュメントid doc document dokumen documento dokument",
-    "title": "title judul heading headline name subject filename product_name "
-    "document_title nama nama_properti nama_dokumen judul_dokumen "
-    "titulo titre titel 标题 標題 タイトル",
-    "text": "text content page_content passage contents body chunk snippet chunk_text doc_text "
-    "document context abstract description extractive_answers extractive_segments snippets "
-    "excerpt document_excerpt segment blurb hit_text overview summary teks isi "
+    "title": "title judul heading headline name subject filename nama nama_properti nama_dokumen "
+    "judul_dokumen titulo titre titel 标题 標題 タイトル",
+    "text": "text content passage contents body chunk snippet document context abstract "
+    "description extractive_answers extractive_segments snippets excerpt segment blurb "
+    "overview summary memory teks isi "
     "isi_dokumen teks_dokumen isi_teks konten konteks dokumen "
     "deskripsi kutipan ringkasan doc documento dokument texto contenido conteudo "
     "texte contenu inhalt 文本 内容 內容 正文 テキスト 本文",
-    "url": "url link uri href document_uri source_url source_uri source tautan sumber enlace lien "
-    "链接 連結 リンク",
+    "url": "url link uri href source tautan sumber enlace lien 链接 連結 リンク",
     "rank": "rank position pos ranking hit_rank peringkat urutan posisi doc_position "
     "puesto rango posicion posicao rang platz 排名 順位 ランク",
     "score": "score _score similarity relevance_score _search_score skor kemiripan "
     "puntuacion puntaje pontuacao punktzahl 得分 分数 分數 スコア",
 }
+_PARTS = frozenset(
+    name for role in ("title", "text", "url", "score") for name in ITEM_ROLES[role].split()
+)
 DOCUMENT_ROLES = ("doc_id", "title", "text", "url")
 ROLES = QUESTION_ROLES | ITEM_ROLES
 MAPPED_ROLES = ("query", "items", *(role for role in ROLES if role != "query"))
@@ -133,6 +135,18 @@ BARE_ID = re.compile(r"[\w.:/#@+=-]{1,200}", re.ASCII)
 """A text that is an id where nothing says what it is."""
 
 
+OF_RESULTS = re.compile(
+    "^(?:retrieved?|result|source|hit|doc|document|context|chunk|passage|node|page|item|article|"
+    "product|paragraph|snippet)_"
+)
+"""What the name of a value of a result may begin with."""
+_TYPE = re.compile("_(?:t|s|ts|ss|txts?|txt_[a-z]{2})$")
+"""How the names of Solr's dynamic fields end."""
+_OF_ITEM = re.compile(
+    "(?!(?:query|question|topic|user|author|session|trace|span|run|parent|model|category|thread|"
+    "conversation|request|message|system|group|cluster|tenant|index|collection|dataset|type)_).+_id"
+)
+"""Names of ids that are those of an item, if it has no other."""
 _ACCENTS = frozenset("\u0300\u0301\u0302\u0303\u0308\u0327")  # of Latin letters
 
 
@@ -159,6 +173,10 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
     plain: dict[str, str] = {}
     for name in names:
         plain.setdefault(plain_name(name), name)
+    for spelled, name in [*plain.items()]:
+        part = OF_RESULTS.sub("", _TYPE.sub("", spelled))
+        if part in _PARTS:
+            plain.setdefault(part, name)
     columns: dict[str, str] = {}
     for role, candidates in (ITEM_ROLES if of_item else ROLES).items():
         for candidate in candidates.split():
@@ -167,6 +185,9 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
             if name and not is_open and name not in columns.values():
                 columns[role] = name
                 break
+    others = [name for spelled, name in plain.items() if _OF_ITEM.fullmatch(spelled)]
+    if of_item and "doc_id" not in columns and len(others) == 1:
+        columns["doc_id"] = others[0]
     # What may be either is the text where nothing else is.
     if plain_name(columns.get("doc_id", "")) in EITHER and "text" not in columns:
         columns["text"] = columns.pop("doc_id")
@@ -176,7 +197,8 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
 # Objects within an item whose values are the item's own: what libraries and engines wrap it in.
 WRAPPERS = (
     *("kwargs", "node", "document", "doc", "hit", "_source", "fields", "payload", "properties"),
-    *("entity", "chunk", "passage", "_additional", "raw", "attributes", "segment"),
+    *("entity", "chunk", "passage", "_additional", "raw", "attributes", "extra_attributes"),
+    "segment",
     *("derived_struct_data", "struct_data", "record", "source", "text_segment", "json"),
     "text_resource",
     *("metadata", "meta", "extra_info", "document_metadata", "doc_metadata", "cmetadata"),
@@ -223,6 +245,8 @@ def flat_row(raw: Mapping[str, object]) -> Values:
     for name in WRAPPERS:
         inner = raw.get(name)
         of_document = flattened(inner) if isinstance(inner, dict) else {}
+        if "query" in guessed(tuple(of_document)):
+            continue  # it is the row itself that is wrapped
         doc_id = next((of_document[name] for name in OPEN_IDS if name in of_document), None)
         if doc_id is not None:
             return {"doc_id": doc_id, **row}
@@ -277,13 +301,15 @@ def cut(text: str) -> str:
 
 
 def scalar(value: object) -> object:
-    """What an object of MongoDB's extended JSON says; any other value as it is.
+    """What an object of MongoDB's extended JSON or of App Search says; any other value as it is.
 
     >>> scalar({"$numberDouble": "0.5"})
     '0.5'
     """
     while isinstance(value, dict) and len(value) == 1 and next(iter(value)).startswith("$"):
         (value,) = value.values()
+    if isinstance(value, dict) and "raw" in value and value.keys() <= {"raw", "snippet"}:
+        return value["raw"]
     return value
 
 
@@ -337,6 +363,52 @@ def as_score(value: object, *, comma: bool = False) -> float | None:
     except OverflowError:
         return inf
     return None if number is None or isnan(number) or "_" in str(value) else number
+
+
+_SURE = {
+    mark: re.compile(
+        rf"[+-]?(?:(?:\d{{1,3}}(?:\{other}\d{{3}})+|0|\d{{4,}})\{mark}\d+|\d{{1,3}}(?:\{other}\d{{3}}){{2,}}"
+        rf"|\d+\{mark}(?:\d\d?|\d{{4,}}|\d+[eE][+-]?\d+))"
+    )
+    for mark, other in ((",", "."), (".", ","))
+}
+"""Numbers whose decimal mark is sure: no number is grouped like that by the same sign."""
+_GROUPED = {
+    mark: re.compile(rf"[+-]?\d{{1,3}}(?:\{other}\d{{3}})*(?:\{mark}\d+)?")
+    for mark, other in ((",", "."), (".", ","))
+}
+
+
+class Notation(Struct, frozen=True):
+    """How a column writes its numbers: the decimal ``mark``, "" where none is sure, and percent."""
+
+    mark: str = ""
+    is_percent: bool = False
+
+    def plain(self, text: str) -> str:
+        """The text of a number with a point and nothing between its digits.
+
+        >>> Notation(",").plain("1.234,5"), Notation(".", is_percent=True).plain("91.2 %")
+        ('1234.5', '91.2e-2')
+        """
+        if self.is_percent:
+            text = text.removesuffix("%").rstrip() + "e-2" if text.endswith("%") else ""
+        if self.mark and _GROUPED[self.mark].fullmatch(text.removesuffix("e-2")):
+            other = "." if self.mark == "," else ","
+            return text.replace(other, "").replace(self.mark, ".")
+        return text
+
+
+def notation_of(texts: Sequence[str]) -> Notation:
+    """How the numbers of a column are written, as those say whose notation is sure.
+
+    >>> notation_of(["1.234", "0,5"]).mark, notation_of(["1.234"]).mark
+    (',', '')
+    """
+    are_percent = bool(texts) and all(text.endswith("%") for text in texts)
+    plain = [text.removesuffix("%").rstrip() for text in texts]
+    marks = [mark for mark, pattern in _SURE.items() if any(map(pattern.fullmatch, plain))]
+    return Notation(marks[0] if len(marks) == 1 else "", are_percent)
 
 
 def as_rank(value: object) -> int | None:

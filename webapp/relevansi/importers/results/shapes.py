@@ -24,25 +24,29 @@ QUERY = (
     "request.retrieval_query.text|request|query_str|prompt|search_query|"
     "search_text|query_text|chat_input|params.query|params.q|q|search_parameters.q|"
     "queries.request.search_terms|query_context.original_query|request.body.query|search|input.text|"
-    "example.inputs.question|pertanyaan|messages|request.messages"
+    "example.inputs.question|example.question|pertanyaan|messages|request.messages"
 )
 ANSWER = (
     "response|answer|outputs.answer|outputs.output|outputs.response|output.answer|"
     "generated_answer|actual_output|generation|final_answer|output_text|result|prediction|"
+    "llm_answer|agent_answer|model_answer|model_response|generated_response|response.answer|"
     "jawaban|choices.message.content|"
     "response.choices.message.content|text_response"
 )
 USUAL_ITEMS = (
     "retrieved_contexts|retrieved_context|retrieved_chunks|retrieved_documents|retrieved_docs|"
     "retrieved_nodes|retrieved|hits.hits|response.hits.hits|results|hits|documents|contexts|"
-    "passages|chunks|docs|nodes|sources|context|search_results|source_documents|"
+    "passages|chunks|snippets|docs|nodes|sources|context|search_results|source_documents|"
     "outputs.documents|outputs.context|outputs.output|outputs.results|outputs|output.documents|"
     "output.context|matches|rows|points|ctxs|candidates|citations|items|data|web.results|"
     "organic_results|organic|web_pages.value|metadata.retriever_resources|reference.chunks|"
     "context_data.sources|retrieved_texts|doc_texts|texts|retrieved_context_ids|retrieved_ids|"
     "retrieved_doc_ids|doc_ids|document_ids|chunk_ids|ids|result_items|contents|"
-    "contexts.contexts|results.items|results.results|results.hits|results.documents|groups.hits|"
-    "choices.message.context.citations|choices.sources|output|response"
+    "retrieval_results|retrieval_result|contexts.contexts|"
+    "results.items|results.results|results.hits|results.documents|groups.hits|"
+    "choices.message.context.citations|choices.sources|output|response|"
+    "retrieved_passages|retrieved_results|ranked_results|ranked_documents|ranked_list|ranked|"
+    "ranking|result_list|top_documents|top_docs|top_results|top_k|hasil_pencarian|hasil|dokumen"
 )
 
 
@@ -112,7 +116,7 @@ SHAPES = (
     Shape("Pinecone", "pinecone.json", "matches|result.hits"),
     Shape("Chroma", "chroma.json", "documents", query="query_texts", rank=""),
     Shape("Azure AI Search", "azure.json", "value"),
-    Shape("Algolia", "algolia.json", "hits", query="query|params", query_id="",
+    Shape("Algolia", "algolia.json", "hits", query=f"{QUERY}|params", query_id="",
           sign="hits.object_id"),
     Shape("Relevansi", "relevansi.json", "results", query="question",
           query_id="external_id|query_id", system="/search_method", answer="response",
@@ -158,7 +162,17 @@ SHAPES = (
 )  # fmt: skip
 """Every shape, the usual one last: the first that fits an object reads its file."""
 ENVELOPES = (
-    *("response", "result", "results", "output", "outputs", "data", "body", "retrieved"),
+    *(
+        "prediction",
+        "response",
+        "result",
+        "results",
+        "output",
+        "outputs",
+        "data",
+        "body",
+        "retrieved",
+    ),
     *("retrieval", "search", "search_results", "web"),
 )
 """Where the answer of an engine may stand beside its question."""
@@ -179,7 +193,7 @@ NAMES = frozenset(
         shape.rank,
         shape.grade,
         shape.sign,
-        "|".join((*ENVELOPES, *WRAPPERS, "error", "index")),
+        "|".join((*ENVELOPES, *WRAPPERS, "error", "index", "type", "role", "state", "status")),
     )
     for path in paths.split("|")
     for name in path.split(".")

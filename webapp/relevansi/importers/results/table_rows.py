@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,6 +24,7 @@ from relevansi.importers.results import (
 from relevansi.importers.results.files import File, reading
 from relevansi.importers.results.records import at, has_objects, literal, part_of
 from relevansi.importers.results.rows import (
+    BARE_ID,
     DOCUMENT_ROLES,
     EITHER,
     ITEM_ROLES,
@@ -30,6 +32,7 @@ from relevansi.importers.results.rows import (
     OPEN_IDS,
     RETRIEVED,
     Columns,
+    Notation,
     Row,
     Values,
     as_rank,
@@ -38,6 +41,7 @@ from relevansi.importers.results.rows import (
     columns_of,
     flat_row,
     item_of,
+    notation_of,
     plain_name,
     role_of,
 )
@@ -49,12 +53,20 @@ from relevansi.records import EmptyOutcome
 
 Known = Callable[[set[str]], set[str]]
 """Those of some ids that the collections and grades of the same import have."""
-_ID = re.compile(r"(?!\d{4}-\d\d|\d\d?[/.]\d)(?=.*\d)[\w.:#@+-]{1,60}", re.ASCII)  # no date
+_ID = re.compile(r"(?!\d{4}-\d\d|\d\d?[/.]\d)(?=.*\d)\S{1,200}")  # no date
 _IDS = re.compile("(?:^|_)ids$")  # of several results, in one cell
 _BARE_IDS = re.compile(r"[\w.:#@+-]+(?:\s*[,;|]\s*[\w.:#@+-]+)*", re.ASCII)
+_NAMES_ID = re.compile("(?:^|_)(?:id|key|code|kode|slug|ref|file|nr|no|num|nummer|number|numero)$")
 _LOOKED_AT = 200  # rows by which columns are told apart
 OUTCOMES = frozenset(("", *EmptyOutcome))
 """What our own long CSV has in place of a grade for an empty list."""
+_NUMBERS = {"score", "grade"}
+_TOTAL = re.compile(
+    r"(?:grand |sub)?total|sum|average|avg|mean|median|jumlah|rata[- ]?rata|rerata|summe|gesamt|"
+    r"durchschnitt|mittelwert|promedio|media|moyenne|合计|合計|总计|平均",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
 _ID_NAMES = {
     name: place for place, name in enumerate(ITEM_ROLES["doc_id"].split()) if name not in EITHER
 }
@@ -119,7 +131,8 @@ class _Layout(Struct, frozen=True):
     """What the columns of a table are; ``raters`` are the columns of raters in a book of Quepid.
 
     ``of_items`` and ``of_rows`` are the columns of what a document is and of what a row says else,
-    ``of_questions`` the names of those that are no metadata of a document.
+    ``of_questions`` the names of those that are no metadata of a document, ``notations`` how the
+    columns of numbers are written.
     """
 
     role: str
@@ -128,6 +141,7 @@ class _Layout(Struct, frozen=True):
     of_items: Columns
     of_rows: Columns
     of_questions: frozenset[str]
+    notations: Mapping[str, Notation] = MappingProxyType({})
 
 
 def _layout_of(role: str, columns: Columns, raters: tuple[str, ...] = ()) -> _Layout:
@@ -177,6 +191,7 @@ def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
         layout = _layout(file, table.names, head, chosen)
         if "doc_id" not in chosen and layout.role in ("result", "grade"):
             layout = _with_id(file, layout, table.names, head, known_ids)
+        layout = replace(layout, notations=_notations(layout, table.names, head))
         for line, cells in lines:
             texts = [original_text(as_text(cell)) for cell in cells] if table.is_ours else cells
             values = dict(zip(table.names, texts, strict=False))
@@ -184,7 +199,28 @@ def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
             if table.is_ours and _is_outcome(layout, values):
                 file.counts["results_outcomes"] += bool(values[layout.columns["grade"]])
                 continue
+            if _is_total(layout, values):
+                file.warn("results_total_row", line=line)
+                continue
             yield from _rows(file, line, values, layout, comma=table.comma, system=table.name)
+
+
+def _notations(
+    layout: _Layout, names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]
+) -> dict[str, Notation]:
+    places = {role: names.index(layout.columns[role]) for role in _NUMBERS & layout.columns.keys()}
+    cells = {role: [as_text(row[at]).strip() for _, row in head] for role, at in places.items()}
+    return {role: notation_of([*filter(None, texts)]) for role, texts in cells.items()}
+
+
+def _is_total(layout: _Layout, values: Values) -> bool:
+    """Whether a row sums up those above it: it says so, and states no rank and no result."""
+    cells = (as_text(value).strip() for value in values.values())
+    if not _TOTAL.fullmatch(next(filter(None, cells), "")):
+        return False
+    roles = {role for role, name in layout.columns.items() if as_text(values.get(name)).strip()}
+    has_result = roles & {"query", "query_id"} and roles & {*DOCUMENT_ROLES}
+    return "rank" not in roles and not has_result and any(map(_DIGIT.search, cells))
 
 
 def _is_outcome(layout: _Layout, values: Values) -> bool:
@@ -215,7 +251,7 @@ def read_json(
             if isinstance(inner, list | dict) and inner and not as_text(inner):
                 place = {"place": layout.columns[needed], "found": kind_of(inner)}
                 file.refuse("results_value_nested", line=line, **place)
-        yield from _rows(file, line, row, layout, comma=False, system="")
+        yield from _rows(file, line, row, layout, comma=True, system="")
     if nested:
         file.warn("results_values_left", names=", ".join(nested)[:300])
 
@@ -309,7 +345,9 @@ def _layout(
 ) -> _Layout:
     columns = columns_of(tuple(names), chosen)
     if "doc_id" not in columns and "doc_id" not in chosen:
-        columns |= _plain_id(names, head, columns)
+        columns |= plain_id(names, head, columns)
+    if "doc_id" not in columns and "doc_id" not in chosen:
+        _settle_either(columns, names, head)
     kind = role_of(columns)
     if kind is None:
         raise _unknown(file, names, head)
@@ -320,7 +358,7 @@ def _layout(
         texts = [as_text(cells[names.index(columns["text"])]) for _, cells in head]
         for name in others:
             cells = [as_text(cells[names.index(name)]).strip() for _, cells in head]
-            if _identify(cells, texts):
+            if _identify(name, cells, texts):
                 raise _unnamed_id(file, names, head, name)
     if kind == "result" and columns.keys() == {"query", "doc_id"} and others:
         places = [names.index(name) for name in others]
@@ -328,6 +366,17 @@ def _layout(
         if any(cells) and all(not cell or as_rank(cell) is not None for cell in cells):
             return _layout_of("grade", columns, tuple(others))
     return _layout_of(kind, columns)
+
+
+def _settle_either(
+    columns: dict[str, str], names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]
+) -> None:
+    """Take a column that may be an id or a text for the id where all its cells could be one."""
+    name = columns.get("text", "")
+    if plain_name(name) in EITHER:
+        cells = [as_text(cells[names.index(name)]).strip() for _, cells in head]
+        if all(map(BARE_ID.fullmatch, filter(None, cells))):
+            columns["doc_id"] = columns.pop("text")
 
 
 def _unknown(
@@ -348,9 +397,11 @@ def _check_printed(file: File, head: Sequence[tuple[int, Sequence[object]]], at_
             file.refuse("results_printed", line=line, text=text[:60])
 
 
-def _identify(cells: Sequence[str], texts: Sequence[str]) -> bool:
+def _identify(name: str, cells: Sequence[str], texts: Sequence[str]) -> bool:
     """Whether these cells are ids of the texts beside them, of which some occur more than once."""
-    are_ids = all(_ID.fullmatch(cell) and as_score(cell) is None for cell in cells)
+    are_ids = (all(cells) and bool(_NAMES_ID.search(plain_name(name)))) or all(
+        _ID.fullmatch(cell) and as_score(cell) is None for cell in cells
+    )
     pairs = {*zip(cells, texts, strict=True)}
     return are_ids and len({*cells}) == len({*texts}) == len(pairs) < len(texts)
 
@@ -366,20 +417,25 @@ def _unnamed_id(
     return refused
 
 
-def _plain_id(
+def plain_id(
     names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]], columns: Columns
 ) -> dict[str, str]:
     """The column ``id`` beside a question as that of the results: its rows differ in it."""
     name = next((name for name in names if plain_name(name) in OPEN_IDS), "")
     question = columns.get("query") or columns.get("query_id")
-    if not (name and question) or name in columns.values():
+    if not (name and question) or "doc_id" in columns or name in columns.values():
         return {}
-    at_question, at_id = names.index(question), names.index(name)
-    rows = [(as_text(cells[at_question]), as_text(cells[at_id])) for _, cells in head]
-    counts = Counter(question for question, _ in rows)
+    lists = [names.index(columns[role]) for role in ("system",) if role in columns]
+    lists.append(names.index(question))
+    at_id = names.index(name)
+    rows = [(*(as_text(cells[at]) for at in lists), as_text(cells[at_id])) for _, cells in head]
+    counts = {row[:-1] for row in rows}
     are_different = len({*rows}) == len(rows) > len(counts)
     # A number for every row of the table is that of the row.
-    are_numbers = [id_ for _, id_ in rows] == [str(1 + place) for place in range(len(rows))]
+    are_numbers = any(
+        [row[-1] for row in rows] == [str(first + place) for place in range(len(rows))]
+        for first in (0, 1)
+    )
     return {"doc_id": name} if are_different and not are_numbers else {}
 
 
@@ -423,19 +479,21 @@ def _rows(
     if "system" in columns and not texts["system"] and layout.role == "result":
         file.refuse("csv_cell_blank", line=line, column=columns["system"])
     item = item_of(values, layout.of_items, layout.of_questions)
-    rank, score = _rank(file, line, texts, columns), None
-    if texts.get("score"):
-        score = as_score(values.get(columns["score"]), comma=comma)
-        if score is None:
-            if rank is None and layout.role == "result":
-                number = {"place": columns["score"], "value": texts["score"][:40]}
-                file.refuse("results_number_wrong", line=line, **number)
-            file.counts["results_scores_unusable"] += 1
+    rank = _rank(file, line, texts, columns)
+    score = _score(values, layout, comma=comma) if texts.get("score") else None
+    if texts.get("score") and score is None:
+        if rank is None and layout.role == "result":
+            number = {"place": columns["score"], "value": texts["score"][:40]}
+            file.refuse("results_number_wrong", line=line, **number)
+        file.counts["results_scores_unusable"] += 1
     if layout.role == "result" and item is None and (rank is not None or score is not None):
         file.error("results_without_item", line)
     if layout.role in ("grade", "document") and item is None:
         file.refuse("results_names_no_item", line=line)
-    grades = {"": texts.get("grade") or None}
+    grade = texts.get("grade")
+    if grade and (notation := layout.notations.get("grade")):
+        grade = Notation(notation.mark).plain(grade)
+    grades = {"": grade or None}
     if layout.raters:
         grades = {rater: as_text(values.get(rater)).strip() or None for rater in layout.raters}
     for rater, grade in grades.items():
@@ -454,6 +512,15 @@ def _rows(
             rater=rater or texts.get("rater", ""),
             reason=texts.get("reason", ""),
         )
+
+
+def _score(values: Values, layout: _Layout, *, comma: bool) -> float | None:
+    value = values[layout.columns["score"]]
+    notation = layout.notations.get("score")
+    return as_score(
+        notation.plain(value.strip()) if notation and isinstance(value, str) else value,
+        comma=comma,
+    )
 
 
 def _rank(file: File, line: int, texts: Mapping[str, str], columns: Columns) -> int | None:

@@ -24,7 +24,8 @@ LONGEST_HEADER = 64 * 1024
 _LOOKED_AT = 20  # rows above which a header may stand
 _MOST_ROWS = 1_048_576  # of a sheet
 _LONGEST_NUMBER = 15  # digits that a workbook keeps
-_RULE = re.compile(r":?-+:?")
+_RULE = re.compile(r"[\s|+:]*-[\s|+:-]*|\s*\(\d+ rows?\)\s*")
+"""Lines that Markdown, psql and mysql draw in a table, and how many rows psql counts."""
 _CARRIED = ("query_id", "query", "system", "answer", "category")
 
 
@@ -85,7 +86,12 @@ def _dialect(lines: Sequence[str], chosen: Collection[str]) -> tuple[str, int]:
         names = {mark: _split(line, mark) for mark in DELIMITERS}
         scores = {mark: _score(cells, chosen) for mark, cells in names.items()}
         delimiter = max(DELIMITERS, key=lambda mark: (scores[mark], len(names[mark])))
-        if scores[delimiter] > 1:
+        above, filled = (
+            len([*filter(None, cells)])
+            for cells in (_split(lines[blank], delimiter), names[delimiter])
+        )
+        has_title_above = 2 * above <= filled + 1
+        if scores[delimiter] > 1 and (number == blank or has_title_above):
             return delimiter, number
     head = lines[blank] if lines else ""
     return max(DELIMITERS, key=lambda mark: len(_split(head, mark))), blank
@@ -104,7 +110,7 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     line, cells = next(records, (1, []))
     names = _checked(file, _names(cells), line)
     if delimiter == "|":
-        records = _markdown_rows(records)
+        records = _stripped(records)
     wrote = "provenance" in names or names[:2] == ("query_id", "question")
     return Table(
         names,
@@ -151,14 +157,11 @@ def _csv_records(
             yield (first if first > 1 else number - "".join(cells).count("\n")), cells
 
 
-def _markdown_rows(
-    records: Iterator[tuple[int, list[str]]],
-) -> Iterator[tuple[int, list[str]]]:
-    """The records without the rule that Markdown draws below a header, nor blanks round cells."""
+def _stripped(records: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """The records without blanks round cells, nor what is drawn between them."""
     for line, cells in records:
-        stripped = [cell.strip() for cell in cells]
-        if not all(_RULE.fullmatch(cell) for cell in filter(None, stripped)):
-            yield line, stripped
+        if not _RULE.fullmatch("|".join(cells)):
+            yield line, [cell.strip() for cell in cells]
 
 
 def _tab_records(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF8
 from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import islice
 
 import msgspec
 from msgspec import Struct
@@ -29,12 +29,13 @@ from relevansi.kinds.document import Document
 from relevansi.records import OnProgress, no_progress
 
 RUN_LINE = re.compile(
-    r"\S+\s+\S+\s+\S+\s+\d+\s+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|inf|nan)\s+\S.*", re.IGNORECASE
+    r"\S+\s+\S+\s+\S+\s+\d+\s+[-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|inf|nan)\s+\S.*", re.IGNORECASE
 )
 RANKS_LINE = re.compile(r"\S+\t\S+\t\d+\s*")
 SCORES_LINE = re.compile(r"\S+\t\S+(?:\t\d+)?\t-?\d+\.\d+(?:[eE][-+]?\d+)?\s*")
 QRELS_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(?:\.\d+)?\s*")
-_RUN_WORDS = 6
+_RUN_WORDS, _RANK = 6, 3
+_LINES_OF_START = 20
 _TOPIC = re.compile(r"<top(?:ic)?(?:\s([^>]*))?>", re.IGNORECASE)
 _FIELD = re.compile(r"<(num|title|desc|narr|question|query)[^>]*>([^<]*)", re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(?:Number|Topic|Description|Narrative)\s*:\s*", re.IGNORECASE)
@@ -42,9 +43,16 @@ _TAG = re.compile(r"<[^>]{0,200}>")
 _MOST_TEXT = 2**20  # characters of one document
 
 
-def is_comment(line: str, count: int = _RUN_WORDS) -> bool:
-    """Whether a line is a remark between those of `count` words."""
-    return line.startswith("#") and len(line.split()) != count
+def is_comment(words: Sequence[str], count: int = _RUN_WORDS, number: int = _RANK) -> bool:
+    """Whether a line is a remark between those of `count` words, one of them a number."""
+    is_like_others = len(words) == count and as_number(words[number]) is not None
+    return words[0].startswith("#") and not is_like_others
+
+
+def _is_header(words: Sequence[str]) -> bool:
+    """Whether the words are names of columns: of the question, the document and what follows."""
+    columns = guessed(tuple(words))
+    return "query_id" in columns and "doc_id" in columns and as_number(words[-1]) is None
 
 
 def _text_lines(file: File, on_progress: OnProgress = no_progress) -> Iterator[tuple[int, str]]:
@@ -62,14 +70,14 @@ def read_run(file: File, _columns: Columns) -> Rows:
         text, _, last = line.rpartition("\t")
         is_ours = len(text.split()) == _RUN_WORDS and as_number(last) is not None
         words = (text if is_ours else line).split()
-        if is_comment(line):
+        if is_comment(words) or (number == 1 and _is_header(words)):
             continue
         if len(words) != _RUN_WORDS:
             cells = {"cells": len(words), "columns": _RUN_WORDS}
             file.refuse("results_word_count", line=number, **cells)
         query_id, _, doc_id, rank_text, value, system = words
         rank = _rank(file, number, rank_text)
-        score = as_score(last if is_ours else value)
+        score = as_score(last if is_ours else value, comma=True)
         file.counts["results_scores_unusable"] += score is None
         file.budget.spend("records", file)
         yield Row(number, query_id=query_id, item=doc_id, system=system, rank=rank, score=score)
@@ -79,7 +87,7 @@ def read_columns(roles: Sequence[str], file: File, _columns: Columns) -> Rows:
     """Every line of qrels, or of a run without tags: words with these roles, "" for none."""
     for number, line in _text_lines(file):
         words = line.split()
-        if is_comment(line, len(roles)):
+        if is_comment(words, len(roles), -1) or (number == 1 and _is_header(words)):
             continue
         if len(words) != len(roles):
             file.refuse("results_word_count", line=number, cells=len(words), columns=len(roles))
@@ -105,10 +113,10 @@ def _rank(file: File, line: int, text: str) -> int:
 
 def read_topics(file: File, _columns: Columns) -> Rows:
     """The questions of <top> blocks (title; description and narrative beside it), TSV or JSONL."""
-    if file.start().startswith(b"<"):
+    _, first = next(_text_lines(file), (1, ""))
+    if first.lstrip().startswith("<"):
         yield from _blocks(file)
         return
-    _, first = next(_text_lines(file), (1, ""))
     topics: Iterable[tuple[int, tuple[str, str, str]]]
     if first.lstrip().startswith(("{", "[")):
         topics = ((line, topic_of(value)) for line, value in records.read(file))
@@ -181,10 +189,10 @@ Documents = Iterator[Document]
 
 def read_documents(file: File, ids: Container[str], on_progress: OnProgress) -> Documents:
     """The documents of a collection with `ids`, read as a stream; `on_progress` has bytes read."""
-    start = file.start().lower()
-    if start.removeprefix(BOM_UTF8).startswith(b"{"):
+    start = "".join(line for _, line in islice(_text_lines(file), _LINES_OF_START)).lower().lstrip()
+    if start.startswith("{"):
         yield from _json_lines(file, ids, on_progress)
-    elif b"<docno>" in start or start.startswith(b"<doc>"):
+    elif "<docno>" in start or start.startswith("<doc>"):
         yield from _doc_blocks(file, ids, on_progress)
     else:
         yield from _tab_lines(file, ids, on_progress)
@@ -201,6 +209,9 @@ def _json_lines(file: File, ids: Container[str], on_progress: OnProgress) -> Doc
             continue
         candidates = (getattr(object_ids, name) for name in _OnlyId.__struct_fields__)
         doc_id = next((str(value) for value in candidates if value not in (None, "")), None)
+        if doc_id is None:  # it stands deeper
+            wrapped = flattened(records.decoded_line(file, number, text))
+            doc_id = as_text(wrapped.get(guessed(tuple(wrapped), of_item=True).get("doc_id", "")))
         is_listed = doc_id in ids
         # Of two values of one id either may be the listed one.
         if is_listed or len(_ID_KEY.findall(text)) > 1:

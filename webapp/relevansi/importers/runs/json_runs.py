@@ -11,6 +11,7 @@ import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Any
 
 import msgspec
@@ -163,16 +164,14 @@ class AnsweredQuestionInFile(FromFile, frozen=True):
     properties: list[Any] | None = None
 
 
-class _EntryKeys(msgspec.Struct):
-    query_id: msgspec.Raw = msgspec.Raw()
-    response: msgspec.Raw = msgspec.Raw()
-    properties: msgspec.Raw = msgspec.Raw()
-    results: msgspec.Raw = msgspec.Raw()
-    contexts: msgspec.Raw = msgspec.Raw()
+_LIST = re.compile(
+    r"(?:search_)?(?:results|hits)|retriev\w+|contexts?|chunks|passages|documents|docs|sources|nodes"
+)
+"""Names of lists of results of other systems."""
 
 
 class _RunKeys(msgspec.Struct):
-    results: list[_EntryKeys]
+    results: list[dict[str, msgspec.Raw]]
     total_questions: msgspec.Raw = msgspec.Raw()
 
 
@@ -190,11 +189,7 @@ def recognises(data: bytes) -> bool:
         return _recognises_odd(data)
     if not keys.results:
         return bool(bytes(keys.total_questions))
-    return _are_answers([_present(entry) for entry in keys.results])
-
-
-def _present(entry: _EntryKeys) -> set[str]:
-    return {name for name in entry.__struct_fields__ if bytes(getattr(entry, name))}
+    return _are_answers(keys.results)
 
 
 def _recognises_odd(data: bytes) -> bool:
@@ -205,13 +200,13 @@ def _recognises_odd(data: bytes) -> bool:
         return False
     results = document.get("results") if isinstance(document, dict) else None
     entries = results if isinstance(results, list) else []
-    return _are_answers([{*entry} for entry in entries if isinstance(entry, dict)])
+    return _are_answers([entry for entry in entries if isinstance(entry, dict)])
 
 
-def _are_answers(entries: Sequence[set[str]]) -> bool:
-    listed = [keys for keys in entries if "query_id" in keys]
-    answered = any(keys & {"response", "properties"} for keys in listed)
-    return answered and not any(keys & {"results", "contexts"} for keys in listed)
+def _are_answers(entries: Sequence[Mapping[str, object]]) -> bool:
+    listed = [entry.keys() for entry in entries if "query_id" in entry]
+    answered = any(names & {"response", "properties"} for names in listed)
+    return answered and not any(map(_LIST.fullmatch, chain.from_iterable(listed)))
 
 
 def read(name: str, data: bytes, on_progress: OnProgress = no_progress) -> ReadRun:
