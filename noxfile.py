@@ -76,7 +76,7 @@ def thorough(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def explore(session: nox.Session) -> None:
-    """Try new inputs, forty times as many, in a new order; `-- SEED` repeats what it found."""
+    """Try new inputs, eighty times as many, in a new order; `-- SEED` repeats what it found."""
     try_new_inputs(session, "-m", "not browser and not journey")
 
 

@@ -23,6 +23,7 @@ from sqlalchemy import Connection, inspect, text
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 from werkzeug import test
+from werkzeug.routing import Rule
 
 from relevansi import labels
 from relevansi.config import sqlite_url, with_driver
@@ -36,6 +37,7 @@ from relevansi.services.people import sign_in
 from relevansi.services.study import studies
 from relevansi.web.frame.setup import CompiledTemplates
 from tests import demo
+from tests.routes import compiled_once
 
 ON_BOTH = {
     *("db", "people", "study", "workers"),
@@ -127,7 +129,7 @@ def _dumped(connection: Any) -> Iterator[str]:
 def _quicker() -> Iterator[None]:
     """Collect garbage seldom, make SQLite's tables once, and hash passwords cheaply.
 
-    A template is compiled once for all applications.
+    Templates and routes are compiled once for all applications.
     What a test client uploads stays in memory: it never closes the files of large uploads, and the
     garbage collector finds such a file in a later test, which then fails in its place.
     """
@@ -152,6 +154,7 @@ def _quicker() -> Iterator[None]:
         mock.patch.object(Database, "make_tables", _tables_made_once()),
         mock.patch.object(test, "stream_encode_multipart", in_memory),
         mock.patch.object(sign_in, "COST", 2**4),
+        mock.patch.object(Rule, "_compile_builder", compiled_once),
         mock.patch.object(CompiledTemplates, "load_bytecode", load_bytecode),
         mock.patch.object(CompiledTemplates, "dump_bytecode", dump_bytecode),
     ):

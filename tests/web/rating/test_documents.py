@@ -23,7 +23,7 @@ from tests.stored_studies import open_study
 from tests.web.conftest import PART, in_english
 from tests.web.documents import GRADED, add_raters, collection, imported, lines, set_scale
 from tests.web.rating.blind_study import begin, set_study
-from tests.web.reached import opened, reached
+from tests.web.reached import opened
 
 WORDS = re.compile(r"(?i)propert|listing|chatbot|iklan|\bRp\b|\bK[TM]\b|apartmen|rumah|bedroom")
 ABOUT_ALL = {"guides.show", "guides.index", "guides.figures"}
@@ -46,7 +46,7 @@ def wrong_words(page: Page) -> list[str]:
         *(("rater", "id"), ("nothing imported", "en")),
     ],
 )
-def test_no_page_speaks_of_properties(
+def test_no_page_speaks_of_properties_or_offers_what_is_for_them(
     app: Flask, web_database: Database, language: str, who: str
 ) -> None:
     stored = imported(web_database, *collection())
@@ -67,9 +67,10 @@ def test_no_page_speaks_of_properties(
     assert len(pages) > (8 if who == "rater" else 25)
     wrong = {address: wrong_words(page) for _, address, page in pages if page is not None}
     assert {address: words for address, words in wrong.items() if words} == {}
+    assert {name.partition(".")[0] for name, *_ in pages}.isdisjoint(OF_KINDS)
 
 
-def test_what_is_for_properties_alone_is_refused_and_nowhere_offered(
+def test_what_is_for_properties_alone_is_refused(
     client: FlaskClient, web_database: Database
 ) -> None:
     assert client.get("/study/users/").status_code == 200  # while the study has no kind of its own
@@ -77,8 +78,6 @@ def test_what_is_for_properties_alone_is_refused_and_nowhere_offered(
 
     addresses = ("/study/users/", "/ask/", f"/constraints/{run_id}", "/runs/sample")
     assert {client.get(address).status_code for address in addresses} == {404}
-    offered = {name.partition(".")[0] for name in reached(client, "/")}
-    assert offered.isdisjoint(OF_KINDS)
     settings = {
         name
         for part in ("general", "scale", "raters", "blind")
