@@ -26,7 +26,7 @@ FOLDER = TemporaryDirectory(prefix="relevansi-templates-")
 for module in walk_packages(relevansi.__path__, "relevansi."):
     if not module.name.startswith(ELSEWHERE):
         import_module(module.name)
-Rule._compile_builder = compiled_once  # type: ignore[method-assign]
+Rule._compile_builder = compiled_once  # type: ignore[assignment,method-assign]
 routes = Flask("routes")
 for blueprint in BLUEPRINTS:
     routes.register_blueprint(blueprint)
