@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import asdict
@@ -17,13 +18,13 @@ from relevansi.exporters.frame.tables import (
     Table,
     numbers,
     stacked,
-    whole_number,
-    word,
+    table_of,
     word_or_dash,
 )
 from relevansi.i18n import gettext
-from relevansi.metrics.comparisons.differences import Difference, RunDifferences
+from relevansi.metrics.comparisons.differences import Difference, RunDifferences, SignedRank
 from relevansi.metrics.intervals import CONFIDENCE
+from relevansi.metrics.judging.registry import Unit
 
 DIFFERENCE = (
     *("figure", "false_negatives_at_zero", "first", "second", "n", "first_value", "second_value"),
@@ -31,9 +32,6 @@ DIFFERENCE = (
     *("p_holm", "pairs", "wins", "ties", "losses", "small"),
 )
 """The keys of a difference in JSON, which are its attributes."""
-
-TESTS = (6, 7, 8)
-"""The places of the columns with a test in the table of differences."""
 
 
 def difference_table(
@@ -46,107 +44,126 @@ def difference_table(
     share = notation.percent(CONFIDENCE)
     runs = gettext("Runs with their values over the n questions")
     value_names = (gettext("Value of the first"), gettext("Value of the second"))
-    counts = (gettext("Wins"), gettext("Ties"), gettext("Losses"))
-    columns = (
-        Column(gettext("Figure")),
-        Column(runs, parts=(gettext("First"), gettext("Second"), *value_names)),
-        numbers(
-            gettext("Difference, %(share)s interval", share=share),
-            *(gettext("Difference"), gettext("Lower"), gettext("Upper")),
-        ),
-        numbers("d"),
-        numbers("n"),
-        numbers(gettext("Wins/ties/losses"), *counts),
-        Column(gettext("Test")),
-        numbers("p"),
-        numbers(gettext("p after Holm")),
-        numbers(gettext("Difference of the figures")),
-    )
-    rows = [_difference(comparison, difference) for difference in comparison.differences]
-    places = [place for place in range(len(columns)) if is_tested or place not in TESTS]
-    return Table(
+    parts = (gettext("Difference"), gettext("Lower"), gettext("Upper"))
+    tests = [
+        (gettext("Test"), _test_name),
+        (numbers("p"), lambda difference: p_cell(difference.p)),
+        (numbers(gettext("p after Holm")), lambda difference: p_cell(difference.p_holm)),
+    ]
+    return table_of(
         name,
         gettext("Differences by question, first run minus second"),
-        tuple(columns[place] for place in places),
-        tuple(tuple(row[place] for place in places) for row in rows),
+        comparison.differences,
         (
-            *words.smallness(comparison),
-            gettext("d: Cohen's d of paired differences, mean by standard deviation."),
-            *([words.settings()] if is_tested else []),
-            *notes,
-        ),
-    )
-
-
-def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
-    """Return Wilcoxon's test of the differences of a comparison as the table `name`."""
-    rows = []
-    for difference in comparison.differences:
-        test = difference.signed_rank
-        if test is None:
-            continue
-        first, second = comparison.names[difference.first], comparison.names[difference.second]
-        runs = gettext("%(first)s minus %(second)s", first=first, second=second)
-        sums = (test.positive, test.negative)
-        p_holm = difference.signed_rank_p_holm
-        n, zeros = notation.number(test.n), notation.number(test.zeros)
-        rows.append(
+            (gettext("Figure"), difference_name),
             (
-                word(difference_name(difference)),
-                Cell(runs, (first, second)),
-                Cell(f"{n} ({zeros})", (test.n, test.zeros)),
-                Cell(" / ".join(map(notation.number, sums)), sums),
-                word(gettext("exact") if test.exact else gettext("drawn")),
-                Cell(notation.p_value(test.p), (test.p,)),
-                Cell(notation.p_value(p_holm), (p_holm,)),
-            )
-        )
-    note = gettext(
-        "Given beside the randomisation test for readers who expect it. Two-sided. Differences of "
-        "0 are left out (Wilcoxon's convention, not Pratt's); equal differences get the mean of "
-        "their ranks. Exact over all signs. Holm's correction over the pairs of runs within each "
-        "figure."
+                Column(runs, parts=(gettext("First"), gettext("Second"), *value_names)),
+                partial(_runs_with_values, comparison),
+            ),
+            (numbers(gettext("Difference, %(share)s interval", share=share), *parts), _mean),
+            (numbers("d"), lambda each: _signed(each.d_z, "coefficient")),
+            (numbers("n"), lambda each: each.n),
+            (
+                numbers(
+                    gettext("Wins/ties/losses"), gettext("Wins"), gettext("Ties"), gettext("Losses")
+                ),
+                _counts,
+            ),
+            *(tests if is_tested else ()),
+            (
+                numbers(gettext("Difference of the figures")),
+                lambda each: _signed(each.headline, difference_unit(each)),
+            ),
+        ),
+        *words.smallness(comparison),
+        gettext("d: Cohen's d of paired differences, mean by standard deviation."),
+        *([words.settings()] if is_tested else []),
+        *notes,
     )
-    columns = (
-        Column(gettext("Figure")),
-        Column(gettext("Runs"), parts=(gettext("First"), gettext("Second"))),
-        numbers(gettext("n, zeros left out"), "n", gettext("Zeros")),
-        numbers(gettext("Rank sums W+ / W−"), "W+", "W−"),
-        Column(gettext("Test")),
-        numbers("p"),
-        numbers(gettext("p after Holm")),
-    )
-    title = gettext("Wilcoxon signed-rank test of the same differences")
-    return Table(name, title, columns, tuple(rows), (note, *notes))
 
 
-def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cell, ...]:
-    """Return the cells of a difference, under the columns of ``difference_table``."""
+def _runs_with_values(comparison: RunDifferences, difference: Difference) -> Cell:
+    """Return the runs of a difference with their means over the questions that both have."""
     unit = difference_unit(difference)
     first, second = comparison.names[difference.first], comparison.names[difference.second]
-    runs = gettext(
+    text = gettext(
         "%(first)s %(one)s minus %(second)s %(other)s",
         first=first,
         one=notation.figure(difference.first_value, unit),
         second=second,
         other=notation.figure(difference.second_value, unit),
     )
-    lower, upper = difference.interval.lower, difference.interval.upper
-    mean = notation.difference(difference.mean, unit)
-    bounds = notation.interval(lower, upper, unit, signed=True)
+    return Cell(text, (first, second, difference.first_value, difference.second_value))
+
+
+def _mean(difference: Difference) -> Cell:
+    unit, bounds = difference_unit(difference), difference.interval
+    lines = [notation.difference(difference.mean, unit)]
+    if bounds.lower is not None:
+        lines.append(notation.interval(bounds.lower, bounds.upper, unit, signed=True))
+    return stacked(tuple(lines), (difference.mean, bounds.lower, bounds.upper))
+
+
+def _signed(value: float | None, unit: Unit) -> Cell:
+    return Cell(notation.difference(value, unit), (value,))
+
+
+def _counts(difference: Difference) -> Cell:
     counts = (difference.wins, difference.ties, difference.losses)
-    test = words.name_of_test(difference.test, exact=difference.exact)
-    return (
-        word(difference_name(difference)),
-        Cell(runs, (first, second, difference.first_value, difference.second_value)),
-        stacked((mean,) if lower is None else (mean, bounds), (difference.mean, lower, upper)),
-        Cell(notation.difference(difference.d_z, "coefficient"), (difference.d_z,)),
-        whole_number(difference.n),
-        Cell("/".join(notation.number(count) for count in counts), counts),
-        word_or_dash(None if difference.p is None else test),
-        Cell(notation.p_value(difference.p), (difference.p,)),
-        Cell(notation.p_value(difference.p_holm), (difference.p_holm,)),
-        Cell(notation.difference(difference.headline, unit), (difference.headline,)),
+    return Cell("/".join(map(notation.number, counts)), counts)
+
+
+def _test_name(difference: Difference) -> Cell:
+    name = words.name_of_test(difference.test, exact=difference.exact)
+    return word_or_dash(None if difference.p is None else name)
+
+
+def p_cell(p: float | None, *, is_strong: bool = False) -> Cell:
+    """Return a cell with a p-value."""
+    return Cell(notation.p_value(p), (p,), is_strong=is_strong)
+
+
+def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
+    """Return Wilcoxon's test of the differences of a comparison as the table `name`."""
+    tested = [(each, each.signed_rank) for each in comparison.differences if each.signed_rank]
+
+    def runs(line: tuple[Difference, SignedRank]) -> Cell:
+        first, second = comparison.names[line[0].first], comparison.names[line[0].second]
+        text = gettext("%(first)s minus %(second)s", first=first, second=second)
+        return Cell(text, (first, second))
+
+    def n_and_zeros(line: tuple[Difference, SignedRank]) -> Cell:
+        n, zeros = line[1].n, line[1].zeros
+        return Cell(f"{notation.number(n)} ({notation.number(zeros)})", (n, zeros))
+
+    def rank_sums(line: tuple[Difference, SignedRank]) -> Cell:
+        sums = (line[1].positive, line[1].negative)
+        return Cell(" / ".join(map(notation.number, sums)), sums)
+
+    note = gettext(
+        "Given beside the randomisation test for readers who expect it. Two-sided. Differences of "
+        "0 are left out (Wilcoxon's convention, not Pratt's); equal differences get the mean of "
+        "their ranks. Exact over all signs. Holm's correction over the pairs of runs within each "
+        "figure."
+    )
+    return table_of(
+        name,
+        gettext("Wilcoxon signed-rank test of the same differences"),
+        tested,
+        (
+            (gettext("Figure"), lambda line: difference_name(line[0])),
+            (Column(gettext("Runs"), parts=(gettext("First"), gettext("Second"))), runs),
+            (numbers(gettext("n, zeros left out"), "n", gettext("Zeros")), n_and_zeros),
+            (numbers(gettext("Rank sums W+ / W−"), "W+", "W−"), rank_sums),
+            (
+                gettext("Test"),
+                lambda line: gettext("exact") if line[1].exact else gettext("drawn"),
+            ),
+            (numbers("p"), lambda line: p_cell(line[1].p)),
+            (numbers(gettext("p after Holm")), lambda line: p_cell(line[0].signed_rank_p_holm)),
+        ),
+        note,
+        *notes,
     )
 
 

@@ -12,7 +12,11 @@ from msgspec.structs import replace
 
 from relevansi import labels, notation
 from relevansi.exporters.comparisons import answers, breakdowns, pictures, words
-from relevansi.exporters.comparisons.differences import difference_table, signed_rank_table
+from relevansi.exporters.comparisons.differences import (
+    difference_table,
+    p_cell,
+    signed_rank_table,
+)
 from relevansi.exporters.comparisons.figure_names import (
     difference_name,
     difference_unit,
@@ -475,9 +479,6 @@ def test_table(report: ComparisonReport) -> Table:
         bounds = test.interval.lower, test.interval.upper
         return Cell(notation.interval(*bounds, difference_unit(test), signed=True), bounds)
 
-    def p(test: Difference) -> Cell:
-        return Cell(notation.p_value(test.p_holm), (test.p_holm,), is_strong=test.significant)
-
     interval_heading = gettext("%(share)s interval", share=notation.percent(CONFIDENCE))
     return table_of(
         "tests",
@@ -493,7 +494,7 @@ def test_table(report: ComparisonReport) -> Table:
             (numbers(gettext("Difference")), difference),
             (numbers(interval_heading, gettext("Lower"), gettext("Upper")), interval),
             (numbers("n"), lambda test: test.n),
-            (numbers("p"), p),
+            (numbers("p"), lambda test: p_cell(test.p_holm, is_strong=test.significant)),
         ),
     )
 

@@ -170,11 +170,15 @@ def numbers(heading: str, *parts: str, best: float | None = None) -> Column:
     return Column(heading, numeric=True, parts=parts, best=best)
 
 
+ColumnOf = tuple[str | Column, Callable[[Line], Cell | str | int]]
+"""A heading, and the function that makes the cell under it of what a row is about."""
+
+
 def table_of(
     name: str,
     title: str,
     lines: Iterable[Line],
-    columns: Sequence[tuple[str | Column, Callable[[Line], Cell | str | int]]],
+    columns: Sequence[ColumnOf[Line]],
     *notes: str,
 ) -> Table:
     """Return a table with a row for each of `lines`.

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from relevansi import labels, notation
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.frame.json_files import fields
-from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
+from relevansi.exporters.frame.tables import (
+    Cell,
+    ColumnOf,
+    Section,
+    Table,
+    numbers,
+    stacked,
+    table_of,
+)
 from relevansi.exporters.planning.samples import rule_json, rule_text
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.intervals import CONFIDENCE
@@ -32,9 +41,13 @@ REASONS = {
 
 def section(report: MachineHelp) -> Section:
     """Return the figures that people judged on a sample, with a machine's help where it has one."""
+    figures = [line for line in report.figures if line.second is None]
+    differences = [line for line in report.figures if line.second is not None]
+    about_figures = gettext("Figures by people with a machine's help")
+    about_differences = gettext("Differences by people with a machine's help")
     tables = (
-        _table(report, "figures", gettext("Figures by people with a machine's help")),
-        _table(report, "differences", gettext("Differences by people with a machine's help")),
+        _table(report, "figures", about_figures, figures),
+        _table(report, "differences", about_differences, differences),
     )
     return Section(
         PART,
@@ -141,7 +154,7 @@ def _warnings(report: MachineHelp) -> Iterator[str]:
         )
 
 
-def _table(report: MachineHelp, name: str, heading: str) -> Table:
+def _table(report: MachineHelp, name: str, heading: str, lines: Sequence[HelpedFigure]) -> Table:
     parts = (gettext("Value"), gettext("Lower"), gettext("Upper"))
     method = gettext(
         "Weight: 0 is a machine that is worth nothing here, 1 one that counts in full. Judging "
@@ -149,44 +162,50 @@ def _table(report: MachineHelp, name: str, heading: str) -> Table:
         "width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), with the 95% interval of every "
         "figure from its variance."
     )
-    columns: tuple[Column, ...] = (
-        Column(gettext("Figure")),
-        numbers(gettext("People alone, same sample"), *parts),
-        numbers(gettext("Sampled"), "n", "N"),
-    )
+    columns: list[ColumnOf[HelpedFigure]] = [(gettext("Figure"), partial(_name, report))]
     if report.machine is not None:
-        columns = (
-            columns[0],
-            numbers(gettext("People with a machine's help"), *parts),
-            *columns[1:],
-            numbers(gettext("Weight of the machine")),
-            numbers(gettext("Correlation with people")),
-            numbers(gettext("Judging saved")),
-        )
-    of_pairs = name == "differences"
-    lines = [line for line in report.figures if (line.second is not None) == of_pairs]
-    rows = tuple(_row(report, line) for line in lines)
-    return Table(f"{PART}_{name}", heading, columns, rows, (method, _basis(report)))
+        columns.append((numbers(gettext("People with a machine's help"), *parts), _assisted))
+    columns += [
+        (numbers(gettext("People alone, same sample"), *parts), _alone),
+        (numbers(gettext("Sampled"), "n", "N"), _sampled),
+    ]
+    if report.machine is not None:
+        columns += [
+            (numbers(gettext("Weight of the machine")), _weight),
+            (numbers(gettext("Correlation with people")), _correlation),
+            (numbers(gettext("Judging saved")), _saved),
+        ]
+    return table_of(f"{PART}_{name}", heading, lines, columns, method, _basis(report))
 
 
-def _row(report: MachineHelp, line: HelpedFigure) -> tuple[Cell, ...]:
-    estimate, saved = line.mean, line.mean.share_saved
-    n, of = estimate.n, estimate.of
-    sampled = Cell(gettext("%(n)s of %(of)s", n=n, of=of), (n, of))
-    if report.machine is None:
-        return word(_name(report, line)), _estimate(line, estimate.alone), sampled
-    assisted = _estimate(line, estimate.assisted)
+def _alone(line: HelpedFigure) -> Cell:
+    return _estimate(line, line.mean.alone)
+
+
+def _sampled(line: HelpedFigure) -> Cell:
+    n, of = line.mean.n, line.mean.of
+    return Cell(gettext("%(n)s of %(of)s", n=n, of=of), (n, of))
+
+
+def _assisted(line: HelpedFigure) -> Cell:
+    estimate = line.mean
     if estimate.assisted is None and estimate.why is not None:
-        assisted = stacked((notation.UNDEFINED, gettext(REASONS[estimate.why])), (None, None, None))
-    return (
-        word(_name(report, line)),
-        assisted,
-        _estimate(line, estimate.alone),
-        sampled,
-        Cell(notation.figure(estimate.weight, "coefficient"), (estimate.weight,)),
-        Cell(notation.figure(estimate.correlation, "coefficient"), (estimate.correlation,)),
-        Cell(notation.UNDEFINED if saved is None else f"{round(100 * saved)}%", (saved,)),
-    )
+        return stacked((notation.UNDEFINED, gettext(REASONS[estimate.why])), (None, None, None))
+    return _estimate(line, estimate.assisted)
+
+
+def _weight(line: HelpedFigure) -> Cell:
+    return Cell(notation.figure(line.mean.weight, "coefficient"), (line.mean.weight,))
+
+
+def _correlation(line: HelpedFigure) -> Cell:
+    correlation = line.mean.correlation
+    return Cell(notation.figure(correlation, "coefficient"), (correlation,))
+
+
+def _saved(line: HelpedFigure) -> Cell:
+    share = line.mean.share_saved
+    return Cell(notation.UNDEFINED if share is None else f"{round(100 * share)}%", (share,))
 
 
 def _estimate(line: HelpedFigure, estimate: MeanEstimate | None) -> Cell:

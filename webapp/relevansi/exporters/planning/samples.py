@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from relevansi import notation
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.frame.json_files import fields, moment_json
-from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
+from relevansi.exporters.frame.tables import Cell, Section, Table, numbers, stacked, table_of
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.intervals import CONFIDENCE, METHOD
 from relevansi.metrics.planning.sampling import (
@@ -117,38 +117,30 @@ def drawn(sample: QuestionSample) -> str:
 
 
 def _table(sample: QuestionSample) -> Table:
-    parts = ("value", "lower", "upper")
-    return Table(
+    return table_of(
         "sample",
         gettext("Over all %(n)s questions, from the sample", n=notation.number(sample.rule.of)),
+        sample.figures,
         (
-            Column(gettext("Figure")),
-            Column(gettext("Run, or pair of runs")),
-            numbers(gettext("95% interval"), *parts),
-            numbers("n"),
+            (gettext("Figure"), lambda line: figure_name(line.figure)),
+            (gettext("Run, or pair of runs"), lambda line: " – ".join(line.runs)),
+            (numbers(gettext("95% interval"), "value", "lower", "upper"), _estimate),
+            (numbers("n"), lambda line: line.mean.values),
         ),
-        tuple(map(_row, sample.figures)),
-        (
-            gettext(
-                "The interval of every figure, its half widths times √(1 − n/N): n of all N "
-                "questions were drawn, and the size was fixed. n: questions with a value."
-            ),
+        gettext(
+            "The interval of every figure, its half widths times √(1 − n/N): n of all N "
+            "questions were drawn, and the size was fixed. n: questions with a value."
         ),
     )
 
 
-def _row(line: SampledFigure) -> tuple[Cell, ...]:
-    unit, estimate = unit_of(line.figure), line.mean
-    lower, upper = estimate.interval.lower, estimate.interval.upper
+def _estimate(line: SampledFigure) -> Cell:
+    unit, value, interval = unit_of(line.figure), line.mean.value, line.mean.interval
+    lower, upper = interval.lower, interval.upper
     is_pair = len(line.runs) > 1
     write = notation.difference if is_pair else notation.figure
-    lines = (write(estimate.value, unit), notation.interval(lower, upper, unit, signed=is_pair))
-    return (
-        word(figure_name(line.figure)),
-        word(" – ".join(line.runs)),
-        stacked(lines, (estimate.value, lower, upper)),
-        Cell(notation.number(estimate.values), (estimate.values,)),
-    )
+    lines = (write(value, unit), notation.interval(lower, upper, unit, signed=is_pair))
+    return stacked(lines, (value, lower, upper))
 
 
 def part_json(sample: QuestionSample) -> dict[str, Any]:
