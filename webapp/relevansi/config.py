@@ -212,6 +212,7 @@ def _prefix(environ: Mapping[str, str]) -> str:
 
 
 def _studies(environ: Mapping[str, str], database_url: str) -> tuple[Path | None, str]:
+    """The folder of several studies and the one that is meant; may raise `UnusableSetting`."""
     folder = environ.get("RELEVANSI_STUDIES")
     study = environ.get("RELEVANSI_STUDY", "")
     if not folder:
@@ -230,6 +231,7 @@ def _studies(environ: Mapping[str, str], database_url: str) -> tuple[Path | None
 
 
 def _auth_header(environ: Mapping[str, str], *, is_believed: bool) -> str:
+    """The header that names a person, which counts only from a trusted proxy."""
     header = environ.get("RELEVANSI_AUTH_HEADER", "").strip()
     if header and not re.fullmatch(r"[A-Za-z0-9-]+", header):
         raise UnusableSetting(

@@ -165,6 +165,7 @@ def move_command(database_url: str) -> None:
 
 
 def _target(old: str, new: str) -> str:
+    """Return the URL to move to; refuses one of another engine, and that in use."""
     try:
         url = make_url(new)
         is_known = url.get_backend_name() in ENGINES and bool(url.database)

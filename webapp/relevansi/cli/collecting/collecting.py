@@ -171,6 +171,7 @@ def _part_of(
 
 
 def _ask_rest(collected: Collection, plan: CollectionPlan) -> Collection:
+    """Ask the questions that have no answer yet, under a progress bar."""
     if collected.is_finished:
         return collected
     total, method = collected.run.total_questions, collected.run.search_method

@@ -139,6 +139,7 @@ def _write(report: ComparisonReport, to: Destination) -> None:
 
 
 def _of_files(paths: Sequence[str], names: str | None, phase: int | None) -> ComparisonReport:
+    """Return the comparison of rated CSVs, by their `names` if there are any."""
     missing = [path for path in paths if not Path(path).is_file()]
     if missing:
         raise click.UsageError(gettext("There is no file %(name)s.", name=", ".join(missing)))

@@ -274,6 +274,7 @@ def _of_difference(unit: Unit, difference: GateDifference, report: GateReport) -
 
 
 def _why_open(unit: Unit, difference: GateDifference, report: GateReport) -> str:
+    """Return what is missing before a difference can be decided."""
     shares = {report.name: difference.judged, report.baseline_name: difference.baseline_judged}
     too_small = [
         f"{name} {notation.four(share)}"
@@ -291,6 +292,7 @@ def _why_open(unit: Unit, difference: GateDifference, report: GateReport) -> str
 
 
 def _could_show(unit: Unit, difference: GateDifference, report: GateReport) -> str:
+    """Return that no loss shows, and the smallest loss that would have."""
     n, p = notation.number(difference.n), notation.p_value(difference.smallest_p)
     if difference.smallest_p > report.alpha:
         return gettext(
@@ -305,6 +307,7 @@ def _could_show(unit: Unit, difference: GateDifference, report: GateReport) -> s
 
 
 def _sentences(report: GateReport) -> Iterator[str]:
+    """Yield the answers of both runs, every finding, and what is left out or not judged."""
     yield _answers(report.name, report.answers)
     yield _answers(report.baseline_name, report.baseline_answers)
     yield from empty_answers.sentences(report.empty_answers)

@@ -222,6 +222,7 @@ def json_v2_command(  # noqa: PLR0913 (a parameter for each option)
 def _answered(
     file: Path | None, questions: Path | None, outputs: Path | None, provenance: Path | None
 ) -> JsonAnswerSet:
+    """Return the questions with their answers, of one file or of two joined by id."""
     if file is not None and {questions, outputs, provenance} == {None}:
         return expected_json.read(file.name, file.read_bytes())
     if file is not None or questions is None or outputs is None:
@@ -347,6 +348,7 @@ def chunks_command(file: Path, first: int | None, reply: Reply) -> None:
 
 
 def _score_rows(settings: ScoringSettings, path: Path, reply: Reply) -> None:
+    """Score the rows of a file and write them; refuses a file of which none can be scored."""
     with WaitingRows() as rows, path.open("rb") as file:
 
         def take(row: ScoredRow) -> None:

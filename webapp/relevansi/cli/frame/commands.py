@@ -213,6 +213,7 @@ def _message(failure: Exception) -> str | None:
 
 
 def _outage_message(failure: Exception) -> str | None:
+    """Return the line for a failure of the database or the disk; ``None`` for a bug."""
     # The list of commands is read without the database, which takes half a second.
     from sqlalchemy.exc import OperationalError  # noqa: PLC0415
 

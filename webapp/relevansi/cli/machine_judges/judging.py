@@ -203,6 +203,7 @@ def _cost(estimate: prompts.TokenEstimate, terms: Terms) -> float | None:
 
 
 def _in_words(estimate: prompts.TokenEstimate, terms: Terms) -> str:
+    """Return what is left for a judge, in cards, tokens and money."""
     cards = ngettext("%(n)s card is left", "%(n)s cards are left", estimate.n_cards)
     tokens = gettext(
         "about %(prompt)s tokens of prompts and %(completion)s of answers",

@@ -137,6 +137,7 @@ def _minute(moment: datetime | None) -> str:
 
 
 def _state(line: RaterLine, links: list[InvitationLine]) -> str:
+    """Return how a rater comes in: as owner or machine, by which invitation, or not at all."""
     if line.is_owner:
         return gettext("owner")
     if line.is_machine:

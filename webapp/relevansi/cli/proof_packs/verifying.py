@@ -52,6 +52,7 @@ def verify_command(file: Path, reply: Reply) -> None:
 
 
 def _lines(report: Verification) -> Iterator[str]:
+    """Yield what a pack is of, then that it is equal or the differences of each file."""
     yield gettext(
         "%(study)s, %(rule)s; made by Relevansi %(version)s as of %(when)s",
         study=report.study,

@@ -291,6 +291,7 @@ class _Import(Struct):
                 self.compared.append(report)
 
     def _take_results(self, paths: Sequence[Path]) -> None:
+        """Store results of any system as one import, and their collections if asked to."""
         with steps() as on_progress:
             name = ", ".join(path.name for path in paths)
             file = file_formats.read_results(name, paths, self.choices, on_progress)
@@ -484,6 +485,7 @@ def _report_remarks(remarks: Iterable[Problem]) -> None:
 
 
 def _report_ratings(report: RatingsReport) -> None:
+    """Print what a file of ratings holds, what it would change, and its contradictions."""
     if report.storable:
         changes = ngettext("%(n)s new change", "%(n)s new changes", report.new)
         state = gettext("already imported") if report.already_imported else changes
@@ -538,6 +540,7 @@ def _why_unconfirmed(path: Path, report: RatingsReport) -> str:
 
 
 def _report_compared(report: RatedFileReport) -> None:
+    """Print whether a rated CSV has the figures that its run has here."""
     if report.run_id is None:
         result = gettext("it belongs to no run in its folder")
     elif not report.rated_here:
@@ -557,6 +560,7 @@ def _report_compared(report: RatedFileReport) -> None:
 
 
 def _report_rated_csv(report: RatedImport) -> None:
+    """Print what of a rated CSV was stored in the name of its rater."""
     _report_remarks(report.problems)
     if not report.storable:
         return
@@ -571,6 +575,7 @@ def _report_rated_csv(report: RatedImport) -> None:
 
 
 def _why_refused(report: RatedImport) -> str:
+    """Return why nothing of a rated CSV can be stored."""
     if not report.rater:
         return problems.message(problems.error("ratings_without_rater", report.name))
     if report.refused:

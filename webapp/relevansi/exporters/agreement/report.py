@@ -97,6 +97,7 @@ def intervals() -> str:
 
 
 def _of_kind(kind: KindAgreement) -> Section:
+    """Return the agreement on one kind of items, or why there is none yet."""
     name, title = kind.kind.value, gettext(KIND_LABELS[kind.kind])
     if len(kind.raters) < 2:
         why_empty = gettext(
@@ -119,6 +120,7 @@ def _of_kind(kind: KindAgreement) -> Section:
 
 
 def _tables(kind: KindAgreement) -> Iterator[Table]:
+    """Yield the tables of one kind: all raters, cannot tell, pairs, categories, over time."""
     # Small groups show the coefficients of two raters only where the study has two.
     grouped = [name for name in COEFFICIENTS if name not in OF_TWO or len(kind.raters) == 2]
     basis = gettext(
@@ -172,6 +174,7 @@ def _cannot_tell_table(by_rater: Mapping[str, CannotTell]) -> Table:
 
 
 def _repeats(report: AgreementReport) -> Iterator[Section]:
+    """Yield how each rater agrees with themselves, where questions were repeated."""
     if not report.repeats:
         return
     title = gettext("Raters with themselves")
@@ -254,6 +257,7 @@ def conflict_document(report: ConflictReport) -> Document:
 
 
 def _favours(report: ConflictReport, title: str) -> Table:
+    """Return how many contradictions favour each run."""
     columns = (Column(gettext("Run")), numbers(gettext("Verdicts in favour of the run")))
     rows = tuple((word(run), whole_number(n)) for run, n in report.favours.items())
     notes = (
@@ -271,6 +275,7 @@ def _favours(report: ConflictReport, title: str) -> Table:
 
 
 def _lean(test: SignTest) -> str:
+    """Return which of two runs the contradictions favour, and whether that can be chance."""
     a, b = test.runs
     if test.favours_a + test.favours_b == 0:
         return gettext("%(a)s and %(b)s do not contradict each other.", a=a, b=b)
@@ -294,6 +299,7 @@ def _lean(test: SignTest) -> str:
 
 
 def _contradictions(report: ConflictReport) -> Table:
+    """Return each property on which the verdicts differ, with that of every run."""
     verdicts = {
         True: f"✓ {gettext('Relevant')}",
         False: f"✗ {gettext('Not relevant')}",

@@ -408,6 +408,7 @@ def _possible(by_run: Mapping[str, Method], order: SettledOrder) -> ForestRow:
 
 
 def _tested(by_run: Mapping[str, Method], test: Difference) -> ForestRow:
+    """Return the row of a tested difference; its shape is that of the higher run if significant."""
     higher, _ = higher_and_lower(test)
     figure = Figure(
         test.mean,
@@ -424,6 +425,7 @@ def _tested(by_run: Mapping[str, Method], test: Difference) -> ForestRow:
 def _forest_groups(
     report: ComparisonReport, lines: Sequence[tuple[str, int, ForestRow]]
 ) -> list[ForestGroup]:
+    """Return the rows by figure, on an axis that figures of one unit share."""
     by_figure = [(name, [*rows]) for name, rows in groupby(lines, key=lambda line: line[0])]
     units = [unit_of(name) for name, _ in by_figure]
     largest = dict.fromkeys(units, 0.0)  # figures of one unit share an axis

@@ -285,6 +285,7 @@ def _category(contender: Contender, category: str, figure: str) -> Cell:
 
 
 def _moved(line: StabilityLine | None) -> Cell:
+    """Return in how many variations of one kind the order changes, and in which."""
     if line is None:
         return Cell(notation.UNDEFINED, (None, None, None, None))
     n_moved, n_unseated = len(line.moved), len(line.unseated)
@@ -301,6 +302,7 @@ def _moved(line: StabilityLine | None) -> Cell:
 
 
 def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
+    """Return the state of an answer and its values by the figures `names`."""
     state = breakdowns.state(query)
     if query is None:
         return Cell(state, (state, *[None] * len(names)))
@@ -350,6 +352,7 @@ def document(report: ComparisonReport, on: date) -> Document:
 
 
 def _appendix(report: ComparisonReport) -> Iterator[Section]:
+    """Yield the sections of the appendix: configuration, questions, stability, parts, tests."""
     comparison = report.comparison
     sentences = [*words.limits_of_files(report), *words.unasked(comparison)]
     for contender in comparison.contenders:
@@ -368,6 +371,7 @@ def _appendix(report: ComparisonReport) -> Iterator[Section]:
 
 
 def _other_figures(report: ComparisonReport) -> Section:
+    """Return the composite, categories, all differences and the signed-rank tests."""
     comparison = report.comparison
     is_tested = not answers.is_open(report)
     notes = (words.provenance(report),)

@@ -113,6 +113,7 @@ _COMPOSITE = {
 
 
 def _contender(contender: Contender, empty: Mapping[int, EmptyAnswer] | None) -> dict[str, Any]:
+    """Return one run as plain values; `empty` are its empty answers by position."""
     run = contender.run
     figures = {name: _estimate(estimate) for name, estimate in contender.estimates.items()}
     if "composite" in figures:
@@ -162,6 +163,7 @@ def _question(report: ComparisonReport, line: ComparedQuestionLine) -> dict[str,
 
 
 def _answer(query: ComparedQuery | None, empty: EmptyAnswer | None) -> dict[str, Any] | None:
+    """Return the answer of one run to a question, ``None`` where it was not asked."""
     if query is None:
         return None
     summary, figures = query.summary, query.summary.figures

@@ -32,6 +32,7 @@ def section(compared: ReasonComparison) -> Section:
 
 
 def _sentences(compared: ReasonComparison) -> Iterator[str]:
+    """Yield the commonest reason of each run, how reasons are counted, and the time they take."""
     for run in compared.contenders:
         most = max(run.counts.values(), default=0)
         if most:

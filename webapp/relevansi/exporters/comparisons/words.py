@@ -430,6 +430,7 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
 
 
 def _conclusion(comparison: RunDifferences, difference: Difference) -> Iterator[str]:
+    """Yield what the test shows, then what limits it: order, correction, size, open rating."""
     unit = difference_unit(difference)
     lower, upper = _bounds_of_higher(difference)
     interval = gettext("too few for an interval")
@@ -469,6 +470,7 @@ def _conclusion(comparison: RunDifferences, difference: Difference) -> Iterator[
 
 
 def _apart(comparison: RunDifferences, difference: Difference) -> str:
+    """Return how far apart the means of two runs are, in words."""
     first, second = comparison.names[difference.first], comparison.names[difference.second]
     mean = difference.mean or 0.0
     if not difference.wins and not difference.losses:

@@ -223,6 +223,7 @@ def too_long(field: str, n: int) -> str:
 
 
 def _answers(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
+    """Yield the sections on cited answers: main table, reading, rules, settings, appendix."""
     names = {*registry.ANSWER_MAIN, JUDGED}
     main = [figure for figure in figures if figure["name"] in names]
     # A judge's faithfulness comes beside that of the cosines.
@@ -258,6 +259,7 @@ def _setting_text(name: str, bounds: Mapping[str, float]) -> str:
 
 
 def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
+    """Yield the sections on chunks: the means over all rows and by strategy, and the settings."""
     overall = {figure["name"]: figure["value"] for figure in figures}
     overall["count"] = head["summary"]["count"]
     strategies = dict(head["strategies"])
@@ -277,6 +279,7 @@ def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]
 
 
 def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
+    """Yield the sections on JSON answers: gate, fields, failures, reading, provenance."""
     subset, stopped = head["subset"], head.get("stopped")
     dev_means = head.get("part_means", {}).get("subset")
     sets = {gettext("Dev set"): subset} if subset else {}
@@ -318,6 +321,7 @@ def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
 
 
 def _averages(sets: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Return the averages of the dev set and of all answers, and whether each passes the gate."""
     measures, parts = registry.JSON_MEASURES, sets.values()
     names = ("eval_score_avg", "schema_pass_rate", "gate_passed")
     average, rate, gate = (word(gettext(measures[name].label)) for name in names)

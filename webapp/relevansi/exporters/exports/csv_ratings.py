@@ -72,6 +72,7 @@ def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
 
 
 def _cells(row: QueryRow, report: RunReport) -> dict[str, Cell]:
+    """Return the cells of a query by column; what is not known of it is blank."""
     summary, figures = row.summary, by_column(row.summary)
     if summary.complete and summary.state is QueryState.EMPTY:
         figures["mrr"] = 0

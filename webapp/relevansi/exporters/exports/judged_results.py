@@ -155,6 +155,7 @@ def misordered(results: Iterable[JudgedResult]) -> list[str]:
 
 
 def _left_out(results: Iterable[JudgedResult]) -> Iterator[str]:
+    """Yield how many pooled results the qrels leave out, and what tools make of that."""
     counts = Counter(result.verdict for result in results if result.is_pooled and result.rank)
     if unsure := counts["unsure"]:
         yield ngettext(

@@ -140,6 +140,7 @@ def _matrices(comparison: ConstraintComparison, basis: str) -> Table:
 
 
 def _missing_parts(contender: CheckedContender) -> Iterator[str]:
+    """Yield a sentence for what a run lacks: a list, questions, decisions; and what was decided."""
     name = contender.name
     if contender.from_text:
         yield gettext(
@@ -225,6 +226,7 @@ def constraints_json(report: ConstraintReport) -> dict[str, Any]:
 
 
 def _evaluation(query: QueryEvaluation) -> dict[str, Any]:
+    """Return the outcome of one question as plain values."""
     return {
         "query_id": query.question.query_id,
         "question": query.question.text,

@@ -208,6 +208,7 @@ def _answers(environment: Environment, run: OfflineRun) -> Iterator[str]:
 
 
 def _body(environment: Environment, run: OfflineRun, code: str) -> str:
+    """Return all pages of the run in one language, as a template that the script shows."""
     with speaking(code):
         html = environment.get_template("offline/_page.html").render(
             run=run,

@@ -114,6 +114,7 @@ def _basis(report: MachineHelp) -> str:
 
 
 def _warnings(report: MachineHelp) -> Iterator[str]:
+    """Yield why estimates may not hold: no sample before judging, open cards, a weak machine."""
     if report.sampling is None:
         yield gettext(
             "Not valid: no sample was drawn before people judged. The questions that people have "

@@ -62,6 +62,7 @@ def _test(plan: RatingPlan) -> str:
 
 
 def _sentences(plan: RatingPlan) -> Iterator[str]:
+    """Yield how two runs differ, what these questions show, and how many are needed."""
     wish, figure = plan.wish, figure_name(plan.wish.figure)
     if plan.deviation is None:
         yield gettext(
@@ -113,6 +114,7 @@ def _amount(plan: RatingPlan, value: float) -> str:
 
 
 def _needed(plan: RatingPlan, needed: int) -> Iterator[str]:
+    """Yield the questions that the difference takes, and their verdicts and hours."""
     effort = plan.effort
     yield gettext(
         "A difference of %(d)s takes %(n)s questions at a power of %(power)s, tested at %(level)s.",

@@ -85,6 +85,7 @@ def section(sample: QuestionSample) -> Section:
 
 
 def _sentences(sample: QuestionSample) -> Iterator[str]:
+    """Yield the rule of a sample, how far it is rated, and why it may have no intervals."""
     yield rule_text(sample.rule)
     rated = ngettext(
         "%(done)s of %(n)s question drawn is rated; the other questions are not asked.",

@@ -45,6 +45,7 @@ def section(orders: SettledOrders) -> Section:
 
 
 def _sentences(orders: SettledOrders) -> Iterator[str]:
+    """Yield how many orders are settled, and on which open cards the others depend."""
     n_settled = sum(order.settled for order in orders.orders)
     if n_settled == len(orders.orders):
         yield gettext("Every order is settled: no card that is still open can change it.")

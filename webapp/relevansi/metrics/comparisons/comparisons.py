@@ -167,6 +167,7 @@ def _lead(headline: Sequence[str]) -> str:
 
 
 def _questions(runs: Sequence[ComparedRun], lead: str) -> tuple[ComparedQuestionLine, ...]:
+    """Return every question of any run in set order, with the spread of the `lead` figure."""
     by_position = [{query.position: query for query in run.queries} for run in runs]
     queries = {query.position: query for run in reversed(runs) for query in run.queries}
     lines = []

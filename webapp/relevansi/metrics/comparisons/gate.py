@@ -167,6 +167,7 @@ def _figure(
     difference: GateDifference | None,
     request: GateRequest,
 ) -> GateFigure:
+    """Return one figure of the gate with its bounds, floor and difference."""
     run_spans = [run_span for run_span, _ in spans]
     lows, highs = _defined(map(_low, run_spans)), _defined(map(_high, run_spans))
     has_bounds = not _needs_pool(name)
@@ -232,6 +233,7 @@ def _differences(
     deciding: Sequence[str],
     request: GateRequest,
 ) -> dict[str, GateDifference]:
+    """Return the difference of each deciding figure, corrected over all of them."""
     paired_values = [_paired_values(name, pairs, spans[name]) for name in deciding]
     n_tested = sum(bool(paired.values) for paired in paired_values)
     # Each figure is a group of its own to Holm there; it is corrected over all of them here.
@@ -278,6 +280,7 @@ def _is_same(first: GatedAnswer, second: GatedAnswer, depth: int | None) -> bool
 
 
 def _difference_outcome(difference: GateDifference, request: GateRequest) -> Outcome:
+    """Return whether a difference fails the gate, passes it, or is open."""
     if not difference.n_apart:
         return Outcome.PASSED
     shares = _defined((difference.judged, difference.baseline_judged))

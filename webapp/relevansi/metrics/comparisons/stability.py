@@ -253,6 +253,7 @@ def _means(sums: _Sums) -> _Values:
 
 
 def _orders(sums: Mapping[str, _Sums], watched: Sequence[str]) -> dict[str, Order]:
+    """Return the order of the runs by each figure, the composite made of its parts."""
     by_figure: dict[str, dict[str, float | None]] = {name: {} for name in watched}
     for run, sums_of_run in sums.items():
         means = _means(sums_of_run)

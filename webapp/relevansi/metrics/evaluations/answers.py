@@ -336,6 +336,7 @@ class AnswerSummary(Struct):
     _scores: dict[str, Numbers] = field(default_factory=lambda: defaultdict(Numbers))
 
     def add(self, score: AnswerScore) -> None:
+        """Add one answer."""
         self.count += 1
         self._idk_with_citation += score.idk_with_citation
         self._n_unmeasured += score.overlap is None

@@ -115,6 +115,7 @@ def _is_cut_off(text: str, wrong: Exception) -> bool:
 
 
 def _holds_object(text: str) -> bool:
+    """Whether a JSON object begins somewhere in the text."""
     decoder = json.JSONDecoder(parse_int=float, parse_constant=_refuse)
     start = text.find("{")
     for _ in range(_TRIES):
@@ -304,6 +305,7 @@ def _cover(
 
 
 def _references(entries: Sequence[object], contexts: Sequence[Context]) -> Iterator[Reference]:
+    """Yield the references of a source_map, each held against the contexts."""
     files = {context.source_path for context in contexts}
     text = "\n".join(context.text for context in contexts)
     for entry in entries[:MAX_ENTRIES]:

@@ -223,6 +223,7 @@ def figures(totals: Totals, names: Iterable[str] = HEADLINES) -> dict[str, Figur
 
 
 def _mean_of_queries(totals: Totals, name: str) -> Figure:
+    """Return a figure that is a mean over queries, with its bounds."""
     value, low, high = totals.sums.get(name, SpanSums())
     lower, upper = _mean(low), _mean(high)
     of = max(value.n, low.n, high.n)

@@ -213,6 +213,7 @@ def difference_bounds(
 
 
 def _precision_bounds(counts: Counts, states: Codes, first: int, second: int) -> DifferenceBounds:
+    """Return the bounds for a precision: each open card is set for itself."""
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     decides = (states != CANNOT_TELL) & (states != ABSENT)
@@ -241,6 +242,7 @@ def _weights(counts: Counts, decides: Flags) -> tuple[Numbers, Flags]:
 
 
 def _rank_bounds(lists: PooledLists, states: Codes, first: int, second: int) -> DifferenceBounds:
+    """Return the bounds for the reciprocal rank: at most one open card matters."""
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     ranks_a, ranks_b = lists.reciprocal[:, first], lists.reciprocal[:, second]
@@ -260,6 +262,7 @@ def _rank_bounds(lists: PooledLists, states: Codes, first: int, second: int) -> 
 
 
 def _success_bounds(lists: PooledLists, states: Codes, first: int, second: int) -> DifferenceBounds:
+    """Return the bounds for success: of four cases each is possible or not."""
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     lists_a, lists_b = lists.succeeds[:, first], lists.succeeds[:, second]

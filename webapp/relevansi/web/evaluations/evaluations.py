@@ -78,6 +78,7 @@ class ScoringForm(Form):
 
 
 def _settings(form: ScoringForm) -> ScoringSettings:
+    """Return how a form wants files to be scored; raises ``UnusableForm``."""
     if not form.validate():
         messages = forms.messages(form)
         for field in (form.tau_sim, form.min_average, form.min_pass_rate):

@@ -177,6 +177,7 @@ def _field(score: JsonScore, name: str, earned: float) -> Shown:
 
 
 def _why(score: JsonScore, name: str, pairs: Coverage | None) -> str:
+    """Return why a field of a JSON answer earned its points."""
     if not score.schema_ok:
         return gettext("The output failed, so every field has 0.")
     if name in CLASSES:
@@ -213,6 +214,8 @@ def _why(score: JsonScore, name: str, pairs: Coverage | None) -> str:
 
 
 def _paired(pairs: Coverage, expected: object, answered: object) -> tuple[Lines, Lines]:
+    """Return expected and answered texts, marked by the pairs that they form."""
+
     def side(texts: object, place: int, unpaired: str) -> Lines:
         numbers = {pair[place]: number for number, pair in enumerate(pairs.pairs, 1)}
         lines: Lines = []

@@ -304,6 +304,7 @@ def check_user() -> None:
 
 
 def _admit(user: CurrentUser, role: Role) -> None:
+    """Raise the refusal of a user for whom the role of the address is not."""
     if user.is_shut_out:
         raise NotFromHere
     if role == Role.GUESTS:

@@ -181,6 +181,7 @@ def _problem_document(message: ServerMessage, listed: Sequence[dict[str, Any]] =
 
 
 def _http_error(error: HTTPException) -> Response:
+    """Return the answer to an error of HTTP, as an unknown address."""
     status = error.code or 500
     if status < 400:
         return error.get_response()  # type: ignore[return-value]

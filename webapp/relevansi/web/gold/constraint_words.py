@@ -124,6 +124,7 @@ def _place(place: Place) -> str:
 
 
 def _range(name: str, bounds: Range) -> str:
+    """Return the bounds of a number in words, with its tolerance."""
     low, high = bounds.min, bounds.max
     parts = []
     if bounds.exact is not None:

@@ -79,6 +79,7 @@ def new() -> str:
 
 @blueprint.post("/")
 def make() -> Response:
+    """Make a judge with the configured model, or show what is wrong with its form."""
     endpoint = _endpoint()
     if endpoint is None:
         raise NotConfigured
@@ -224,6 +225,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, has_terms: 
 
 
 def _why_not(judge: MachineJudge, work: calls.Work) -> str:
+    """Return why a judge cannot go on, empty where it can."""
     configured = _configured()
     endpoint, address = configured["endpoint"], configured["address"]
     if endpoint is None:
@@ -274,6 +276,7 @@ FIRST_SHOWN, MOST_SHOWN = 10, 200
 
 @blueprint.get("/<int:judge_id>/agreement")
 def show_beside(judge_id: int) -> str:
+    """Show how far a judge agrees with people, and the cards on which they differ."""
     with access.reading() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
         comparison = judges.beside_people(session, owner.study, judge)

@@ -27,6 +27,7 @@ class UndoForm(Form):
 
 @blueprint.get("/")
 def show() -> str:
+    """Show the log of changes, filtered as the address says."""
     changed = request.args.get("change", "")
     filters = EventFilters(
         rater=request.args.get("rater", type=int),

@@ -64,6 +64,7 @@ def index() -> str:
 
 @blueprint.post("/")
 def add() -> Response:
+    """Add a rater at this machine or by an invitation, or show why the name cannot be used."""
     form = forms.form_from_request(InviteForm)
     if not form.validate():
         return _refused_page(form, forms.messages(form))

@@ -92,6 +92,7 @@ def show() -> str:
 
 @blueprint.post("/sign-in")
 def enter() -> Response:
+    """Sign the owner in by the password, or show that it is wrong."""
     form = forms.validated_form(PasswordForm)
     try:
         cookie = _cookie_for_password(form.password.data or "")
@@ -103,6 +104,7 @@ def enter() -> Response:
 
 @blueprint.post("/sign-in/first")
 def set_first() -> Response:
+    """Set the owner's first password and sign the owner in."""
     form = forms.form_from_request(NewPasswordForm)
     if not _may_set():
         raise NotYours

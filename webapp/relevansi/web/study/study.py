@@ -360,6 +360,7 @@ def _page(
     unconfirmed: Sequence[str] = (),
     part: str = "",
 ) -> dict[str, Any]:
+    """Return the values of the page of settings; `unconfirmed` ones wait for a yes."""
     has_verdicts = studies.has_verdicts(session, study)
     scope, majority = reports.in_study(study), Rule(reports.MAJORITY)
     blindness = reports.blindness(session, study, scope, majority) if has_verdicts else Blindness()
@@ -408,6 +409,7 @@ def show_assignments() -> str:
 
 @assignments_blueprint.post("/", endpoint="save")
 def save_assignments() -> Response:
+    """Store which questions each rater judges, or show what cannot be read."""
     with access.writing() as (session, rater):
         study = rater.study
         sets = assignments.numbered(session, study)
@@ -458,6 +460,7 @@ def show_notes() -> Response:
 
 @notes_blueprint.post("/", endpoint="save")
 def save_notes() -> Response:
+    """Store the notes on questions, and which offered ones are shown."""
     with access.reading() as (session, rater):
         sets = particulars.question_notes(session, rater.study)
         notes = {f"note-{question.id}": question.id for question, _ in chain.from_iterable(sets)}
