@@ -16,7 +16,7 @@ from lxml.html import fromstring  # type: ignore[import-untyped]
 
 from relevansi.config import resource
 from relevansi.exporters.comparisons.files import FORMATS, comparison_json
-from relevansi.exporters.frame.tables import Value
+from relevansi.exporters.frame.csv_cells import Value
 from relevansi.i18n import speaking
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
 from relevansi.printable import printable_line

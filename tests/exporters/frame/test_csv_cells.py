@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevansi.exporters.frame.csv_cells import (
-    Cell,
     CsvStyle,
+    Value,
     cell_text,
     csv_bytes,
     neutralised,
@@ -26,9 +26,9 @@ pieces = st.sampled_from(
     [*"=+-@;,'\" \t\r\n1a", "\r\n", "\uff1d", "''", '""', ";=1+1", "\n- x", "-6", '"=1"']
 )
 texts = st.lists(pieces, max_size=8).map("".join)
-cells: st.SearchStrategy[Cell] = texts | st.integers() | st.none()
+cells: st.SearchStrategy[Value] = texts | st.integers() | st.none()
 # No file of ours has negative numbers in its first column, where an unsplit line would begin so.
-firsts: st.SearchStrategy[Cell] = texts | st.integers(min_value=0) | st.none()
+firsts: st.SearchStrategy[Value] = texts | st.integers(min_value=0) | st.none()
 rows = st.lists(st.tuples(firsts, cells, cells), min_size=1, max_size=3)
 styles = st.sampled_from(tuple(CsvStyle))
 
@@ -71,7 +71,7 @@ def test_a_part_that_another_separator_splits_off_is_not_run_either(
 
 
 def test_the_plain_style_is_utf_8_with_commas_and_line_feeds_only() -> None:
-    rows: list[tuple[Cell, ...]] = [
+    rows: list[tuple[Value, ...]] = [
         ("a", "b"),
         ("é,\r\nx", 1.0),
         ('say "hi"', 0.5),
@@ -94,7 +94,7 @@ def test_the_excel_style_has_a_mark_semicolons_and_the_decimal_sign_of_the_langu
 
 @given(rows, styles)
 def test_no_cell_is_run_by_whichever_separator_and_what_was_written_is_read_again(
-    written: list[tuple[Cell, ...]], style: CsvStyle
+    written: list[tuple[Value, ...]], style: CsvStyle
 ) -> None:
     data = csv_bytes(written, style=style)
     assert runnable(data) == []

@@ -18,6 +18,7 @@ from relevansi.config import Settings
 from relevansi.exporters.frame.tables import numbers, table_of
 from relevansi.i18n import gettext, ngettext
 from relevansi.printable import name_line
+from relevansi.records import LARGEST_INTEGER
 from relevansi.services.people import raters, sign_in, tokens
 from relevansi.services.people.raters import (
     DAYS,
@@ -235,7 +236,7 @@ def list_command(reply: Reply) -> None:
 
 
 @token_command.command("withdraw")
-@click.argument("token_id", metavar="ID", type=click.IntRange(0, 2**31 - 1))
+@click.argument("token_id", metavar="ID", type=click.IntRange(0, LARGEST_INTEGER))
 def withdraw(token_id: int) -> None:
     """End the token with this ID; `relevansi token list` shows the IDs."""
     with options.writing() as (session, study):

@@ -19,13 +19,12 @@ from relevansi.exporters.planning import plan as plan_words
 from relevansi.exporters.planning import samples as sample_words
 from relevansi.i18n import gettext
 from relevansi.metrics.planning.power import Demand, RatingPlanWish
+from relevansi.records import LARGEST_INTEGER
 from relevansi.services.planning import machine_help, samples
 from relevansi.services.runs import reports, runs
 from relevansi.services.study import studies
 
-HEADLINES = ("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate")
-FIGURES = (*HEADLINES, "mean_response_quality")
-
+HELPED_FIGURES = tuple(machine_help.HELPED_FIGURES)
 question_set_option = click.option(
     "--question-set", type=click.IntRange(1), help="Which; the newest."
 )
@@ -42,7 +41,7 @@ def _question_set(session: Session, study: Study, number: int | None) -> Questio
 
 
 @click.command("plan")
-@click.option("--figure", type=click.Choice(FIGURES), default=FIGURES[0])
+@click.option("--figure", type=click.Choice(samples.PLAN_FIGURES), default=samples.PLAN_FIGURES[0])
 @click.option(
     "--difference",
     type=options.FiniteRange(0, 5, min_open=True),
@@ -98,7 +97,9 @@ def _write_section(section: Section, reply: Reply, *notes: str) -> None:
 
 @click.command("sample")
 @click.option("--questions", type=click.IntRange(1), help="Draw so many.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Of the draw; else one is drawn.")
+@click.option(
+    "--seed", type=click.IntRange(0, LARGEST_INTEGER), help="Of the draw; else one is drawn."
+)
 @click.option(
     "--kind",
     type=click.Choice(["fixed", "machine_help"]),
@@ -153,7 +154,7 @@ def sample_command(
 @click.command("estimate")
 @click.option("--run", "run_id", required=True, metavar="ID", help="The run.")
 @click.option("--against", metavar="ID", help="Another run: the difference, first minus second.")
-@click.option("--figure", type=click.Choice(HEADLINES), default=HEADLINES[0])
+@click.option("--figure", type=click.Choice(HELPED_FIGURES), default=HELPED_FIGURES[0])
 @click.option("--machine", metavar="JUDGE", help="Let this machine judge help.")
 @options.rule_option
 @replies("table", "json")

@@ -28,6 +28,7 @@ from relevansi.metrics.comparisons.differences import (
     leading,
 )
 from relevansi.metrics.intervals import LEVEL
+from relevansi.metrics.judging.queries import QUALITY
 from relevansi.metrics.planning.power import USUAL
 from relevansi.metrics.planning.settled import SettledOrder, SettledOrders
 from relevansi.records import Scale, State
@@ -38,7 +39,6 @@ MOST_GROUPS = 3
 """So many groups of winners are named in the answer; further ones are counted."""
 MOST_PAIRS = 12
 """The most rows of differences on a page; of more, those with the smallest p."""
-QUALITY = "mean_response_quality"
 
 
 class Answer(NamedTuple):

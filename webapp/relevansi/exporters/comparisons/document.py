@@ -72,9 +72,6 @@ class Part(NamedTuple):
     json: Callable[[Any], Any]
 
 
-CATEGORY_FIGURES = ("mean_precision_at_5", "mrr", "success_rate")
-"""The figures that are given per category."""
-
 MOST_FINDINGS = 4
 """So many significant differences are in the paragraph of findings; further ones are counted."""
 

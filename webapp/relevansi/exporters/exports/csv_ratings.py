@@ -11,7 +11,7 @@ from relevansi.exporters.exports.metrics_tables import (
     unsampled_sentence,
     values_by_column,
 )
-from relevansi.exporters.frame.csv_cells import DECIMALS, Cell, CsvStyle, csv_bytes
+from relevansi.exporters.frame.csv_cells import DECIMALS, CsvStyle, Value, csv_bytes
 from relevansi.exporters.frame.json_files import fields
 from relevansi.i18n import ngettext
 from relevansi.metrics.judging.figures import QueryRow, RunReport, averaged
@@ -53,7 +53,7 @@ def columns_of(report: RunReport) -> tuple[str, ...]:
     return (*RATED_COLUMNS[:6], *figures, *quality, "notes")
 
 
-def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
+def rated_rows(report: RunReport) -> list[tuple[Value, ...]]:
     """The cells of every query of `report` in run order under ``columns_of``, numbers unrounded.
 
     An incomplete query and an unreadable answer have no figures; the number of results of
@@ -71,7 +71,7 @@ def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
     return lines
 
 
-def _cells(row: QueryRow, report: RunReport) -> dict[str, Cell]:
+def _cells(row: QueryRow, report: RunReport) -> dict[str, Value]:
     """Return the cells of a query by column; what is not known of it is blank."""
     summary, figures = row.summary, by_column(row.summary)
     if summary.complete and summary.state is QueryState.EMPTY:
@@ -157,11 +157,11 @@ def wide_csv(
     return csv_bytes([header, *rows], style=style)
 
 
-def _rows(report: RunReport, style: CsvStyle) -> list[list[Cell]]:
+def _rows(report: RunReport, style: CsvStyle) -> list[list[Value]]:
     """The cells of ``rated_rows`` with all figures rounded but the quality, which has halves."""
     columns = columns_of(report)
 
-    def rounded(name: str, cell: Cell) -> Cell:
+    def rounded(name: str, cell: Value) -> Value:
         if isinstance(cell, float) and name != "response_quality":
             return style.number(f"{half_up(cell, DECIMALS):f}")
         return cell

@@ -15,7 +15,7 @@ from relevansi import labels, notation
 from relevansi.exporters.exports import empty_answers
 from relevansi.exporters.exports.meanings import read_together
 from relevansi.exporters.frame.charts import in_words
-from relevansi.exporters.frame.csv_cells import Cell, csv_bytes, rounded
+from relevansi.exporters.frame.csv_cells import Value, csv_bytes, rounded
 from relevansi.exporters.frame.json_files import fields, moment_json
 from relevansi.exporters.frame.tables import Table, escaped, inline, markdown_table, text_table
 from relevansi.i18n import gettext, ngettext
@@ -238,7 +238,7 @@ def pace_sentence(seconds: Mapping[str, tuple[float, int]]) -> str:
 
 def metrics_csv(report: RunReport) -> bytes:
     """One line per figure of the run, then of each category: 4 decimals, blank if undefined."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[Value, ...]] = []
     for category, part in [(None, totals(report)), *category_totals(report).items()]:
         for name, figure in _figures(report, part, category).items():
             values = (rounded(figure[key]) for key in ("value", "lower", "upper"))

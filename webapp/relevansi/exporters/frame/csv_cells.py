@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from relevansi.notation import decimal_mark, half_up
 
-Cell = str | int | float | None  # the content of one cell: text, a number, or nothing
+Value = str | int | float | None  # the content of one cell: text, a number, or nothing
 
 # The characters that start a formula in Excel, LibreOffice and Google Sheets, the full-width forms
 # included; apostrophes before it count too, so that taking one off restores any text.
@@ -52,7 +52,7 @@ def neutralised(text: str) -> str:
     return f"'{text}" if _RUNNABLE.match(text) else text
 
 
-def cell_text(cell: Cell, style: CsvStyle = CsvStyle.PLAIN) -> str:
+def cell_text(cell: Value, style: CsvStyle = CsvStyle.PLAIN) -> str:
     """`cell` as the file has it: numbers in their shortest form, ``None`` as blank, lines with LF.
 
     An apostrophe comes before a text that begins like a formula, and before a part that would
@@ -66,7 +66,7 @@ def cell_text(cell: Cell, style: CsvStyle = CsvStyle.PLAIN) -> str:
     return str(int(cell)) if cell == int(cell) else style.number(repr(cell))
 
 
-def csv_bytes(rows: Iterable[Sequence[Cell]], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
+def csv_bytes(rows: Iterable[Sequence[Value]], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     """The file of `rows`, header first: UTF-8, every line ended by LF."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, delimiter=style.delimiter, lineterminator="\n")

@@ -10,7 +10,7 @@ from itertools import chain
 
 from msgspec import Struct
 
-from relevansi.exporters.frame.csv_cells import Cell, neutralised
+from relevansi.exporters.frame.csv_cells import Value, neutralised
 from relevansi.exporters.frame.tables import Document, Table
 from relevansi.i18n import gettext
 
@@ -30,7 +30,7 @@ class Sheet(Struct, frozen=True):
 
     name: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[Value]]
 
 
 def workbook(sheets: Sequence[Sheet]) -> bytes:
@@ -72,7 +72,7 @@ def undated(data: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def _value(cell: Cell) -> Cell:
+def _value(cell: Value) -> Value:
     return neutralised(_CONTROLS.sub("", cell)) if isinstance(cell, str) else cell
 
 

@@ -18,13 +18,13 @@ from msgspec import Struct
 from relevansi import notation
 from relevansi.config import resource
 from relevansi.exporters.frame.canvas import Picture, svg_file
+from relevansi.exporters.frame.csv_cells import Value
 from relevansi.i18n import direction, gettext, language
 from relevansi.printable import printable_line
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-Value = str | int | float | None
 Line = TypeVar("Line")
 
 

@@ -17,8 +17,7 @@ from relevansi.exporters.comparisons.differences import (
     signed_ranks_json,
 )
 from relevansi.exporters.comparisons.words import conclusion
-from relevansi.exporters.frame import csv_cells
-from relevansi.exporters.frame.csv_cells import csv_bytes
+from relevansi.exporters.frame.csv_cells import Value, csv_bytes
 from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
 from relevansi.i18n import gettext, mark, ngettext
@@ -263,7 +262,7 @@ def questions_csv(report: ConstraintReport) -> bytes:
 
 def cards_csv(report: ConstraintReport) -> bytes:
     """Return a line for each card: its outcomes, with and without people's decisions."""
-    rows: list[tuple[csv_cells.Cell, ...]] = []
+    rows: list[tuple[Value, ...]] = []
     for query in report.queries:
         for index, card in enumerate(query.cards):
             passed = {True: "pass", False: "fail", None: "pending" if card.pending else None}

@@ -13,7 +13,6 @@ from typing import Any
 from msgspec.structs import asdict
 
 from relevansi import labels, notation
-from relevansi.exporters.comparisons.document import CATEGORY_FIGURES
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.pictures import EDGE, GAP, Track
 from relevansi.exporters.comparisons.words import SUGGESTED, since, until
@@ -33,8 +32,9 @@ from relevansi.exporters.frame.tables import (
     table_of,
 )
 from relevansi.i18n import gettext, mark, ngettext
-from relevansi.metrics.comparisons.differences import highest_value
+from relevansi.metrics.comparisons.differences import highest_value, leading
 from relevansi.metrics.intervals import CONFIDENCE
+from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.queries import EXPLANATIONS, Undefined
 from relevansi.metrics.judging.registry import Unit
 from relevansi.metrics.phase_3.user_study import (
@@ -174,6 +174,8 @@ def notes(report: UserStudyReport) -> Iterator[str]:
     yield gettext(notation.UNDEFINED_NOTE)
 
 
+CATEGORY_FIGURES = leading(HEADLINES)
+"""The figures that are given per category."""
 PERSON_FIGURES = (
     *("mean_precision_at_5", "mean_overall_precision", "mrr"),
     *("success_rate", "coverage", "mean_response_quality"),

@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 from relevansi.metrics.comparisons.significance import holm, randomisation_test
 from relevansi.metrics.intervals import LEVEL, Interval, difference_interval
 from relevansi.metrics.judging.figures import HEADLINES
-from relevansi.metrics.judging.queries import QuerySummary
+from relevansi.metrics.judging.queries import BEST_QUALITY, QUALITY, QuerySummary
 from relevansi.metrics.judging.registry import Measure
 from relevansi.records import BINARY, EmptyOutcome, QueryState, Relevance, Scale
 
@@ -185,7 +185,7 @@ PAIRED = (
     ("mrr", False),
     ("mrr_answerable", True),
     ("success_rate", False),
-    ("mean_response_quality", False),
+    (QUALITY, False),
 )
 """The figures paired by question: a headline figure, and whether false negatives count as 0."""
 
@@ -224,8 +224,8 @@ def highest_value(figure: str) -> float:
     >>> highest_value("mean_response_quality"), highest_value("relevant@10"), highest_value("AP")
     (5.0, 10.0, 1.0)
     """
-    if figure == "mean_response_quality":
-        return 5.0
+    if figure == QUALITY:
+        return float(BEST_QUALITY)
     if figure.startswith("relevant@"):
         return float(figure.removeprefix("relevant@"))
     return 1.0

@@ -28,7 +28,7 @@ from relevansi.exporters.exports import (
 )
 from relevansi.exporters.exports.judged_results import JudgedResult, grade_word
 from relevansi.exporters.exports.metrics_tables import JsonValue, unsampled_sentence
-from relevansi.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
+from relevansi.exporters.frame.csv_cells import CsvStyle, Value, csv_bytes
 from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook
 from relevansi.exporters.proof_packs.pack import packed_folder
@@ -172,7 +172,7 @@ def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedF
     elif of_collection:
         seconds = reports.seconds(rated.session, in_run, [rater])
     name = rated.rated_by if rater or of_collection else rated.rule.name
-    rows: list[Sequence[Cell]] = [csv_ratings.LONG_COLUMNS]
+    rows: list[Sequence[Value]] = [csv_ratings.LONG_COLUMNS]
     if of_collection:
         rows = [csv_ratings.LONG_COLUMNS_OF_DOCUMENTS]
     by_query = reports.empty_answers(rated.session, rated.study, in_run, rated.rule)
@@ -180,7 +180,7 @@ def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedF
     for result in judged(rated, with_empty=True):
         if (result.rank is None and not result.is_emptiness) or result.is_below:
             continue
-        item: tuple[Cell, ...] = (
+        item: tuple[Value, ...] = (
             result.docno if of_collection else result.identity,
             result.content,
             result.title,
@@ -189,7 +189,7 @@ def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedF
         answer = empty.get(result.judged_item_id)
         if result.is_emptiness:
             item = ("", None, "", answer.outcome.value if answer else None)
-        cells: tuple[Cell, ...] = (
+        cells: tuple[Value, ...] = (
             *(rated.run_id, name, result.query_id, result.rank, *item),
             origins.get(result.judged_item_id),
             "; ".join(fitting.identity for fitting in answer.evidence) if answer else None,

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.exporters.exports.csv_ratings import OUTCOME_WORDS, rated_rows
-from relevansi.exporters.frame.csv_cells import Cell, rounded
+from relevansi.exporters.frame.csv_cells import Value, rounded
 from relevansi.importers.runs import csv_ratings
 from relevansi.importers.runs.csv_ratings import RatedFile
 from relevansi.importers.runs.prices import content_of
@@ -88,10 +88,10 @@ def _lists(report: RunReport) -> set[tuple[int, str, int]]:
     }
 
 
-def _lines(report: RunReport) -> Mapping[int, list[Cell]]:
+def _lines(report: RunReport) -> Mapping[int, list[Value]]:
     """Return the cells with figures of each line, by query id, rounded as files have them."""
     original = replace(report, is_original=True)  # the columns that are read from files
-    lines: dict[int, list[Cell]] = {}
+    lines: dict[int, list[Value]] = {}
     for row, cells in zip(report.rows, rated_rows(original), strict=True):
         figures = cells[FIGURE_CELLS]
         lines[row.query_id] = [rounded(c) if isinstance(c, float) else c for c in figures]

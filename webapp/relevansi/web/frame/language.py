@@ -23,7 +23,6 @@ ratios_blueprint = Blueprint("ratios", __name__)
 
 COOKIE = "language"
 RATIOS_COOKIE = "ratios"
-YEAR = 365 * 24 * 3600
 LONGEST_ACCEPT_LANGUAGE = 200
 """Characters of a browser's languages; what is longer counts as none, so that it is not kept."""
 LONGEST_ADDRESS = 2000
@@ -69,7 +68,9 @@ def _remember(cookie: str, value: str | None, allowed: tuple[str, ...]) -> Respo
         raise BadRequest
     response = see_other(page_before() or url_for("home.show"))
     path = f"{request.script_root}/"
-    response.set_cookie(cookie, value, max_age=YEAR, path=path, httponly=True, samesite="Lax")
+    response.set_cookie(
+        cookie, value, max_age=access.YEAR, path=path, httponly=True, samesite="Lax"
+    )
     return response
 
 

@@ -8,17 +8,16 @@ from flask import Blueprint, Response, jsonify, render_template, request, url_fo
 from wtforms import Form
 
 from relevansi.importers.runs.problems import ImportRefused, remarks
+from relevansi.records import LARGEST_INTEGER
 from relevansi.services.gold import gold
 from relevansi.web.frame import access
 from relevansi.web.frame.forms import UNUSABLE, WholeField, chosen_file, validated_form
 from relevansi.web.frame.htmx import attached, see_other
 from relevansi.web.gold import constraint_words
 
-LARGEST_NUMBER = 2**31 - 1
-
 
 class VersionForm(Form):
-    version = WholeField(0, LARGEST_NUMBER, default=0, required=True, wrong=UNUSABLE)
+    version = WholeField(0, LARGEST_INTEGER, default=0, required=True, wrong=UNUSABLE)
 
 
 blueprint = Blueprint("gold", __name__, url_prefix="/gold")

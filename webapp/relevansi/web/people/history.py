@@ -8,6 +8,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from msgspec.structs import asdict
 from wtforms import Form
 
+from relevansi.records import LARGEST_INTEGER
 from relevansi.services.people import history
 from relevansi.services.people.history import ChangeKind, EventFilters
 from relevansi.web.frame import access
@@ -17,12 +18,9 @@ from relevansi.web.rating import clicks
 
 blueprint = Blueprint("history", __name__, url_prefix="/history")
 
-NEWEST = 2**31 - 1
-"""The highest number that an event can have."""
-
 
 class UndoForm(Form):
-    latest = WholeField(0, NEWEST, required=True, wrong=UNUSABLE)
+    latest = WholeField(0, LARGEST_INTEGER, required=True, wrong=UNUSABLE)
 
 
 @blueprint.get("/")

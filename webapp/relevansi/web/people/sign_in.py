@@ -16,6 +16,7 @@ from wtforms.validators import EqualTo, Length
 
 from relevansi.failures import Refused
 from relevansi.i18n import mark
+from relevansi.records import LARGEST_INTEGER
 from relevansi.services.people import raters, sign_in, tokens
 from relevansi.services.people.sign_in import LONGEST, SHORTEST, PasswordQueue, WrongPassword
 from relevansi.services.study import studies
@@ -29,7 +30,6 @@ blueprint = Blueprint("sign_in", __name__)
 UNFIT = mark("A password has 10 to 200 characters.")
 DIFFERENT = mark("The two are not the same.")
 LONGEST_ADDRESS = 2000
-HIGHEST_ID = 2**31 - 1
 _QUEUES = {is_known: PasswordQueue() for is_known in (False, True)}
 """Known browsers have their own queue, so they do not wait for people who guess passwords."""
 
@@ -57,7 +57,7 @@ class NewPasswordForm(Form):
 
 
 class ChosenRaterForm(Form):
-    rater = WholeField(0, HIGHEST_ID, default=0, required=True)
+    rater = WholeField(0, LARGEST_INTEGER, default=0, required=True)
 
 
 OF_COOKIES = {"sign_in.check_cookie", "sign_in.leave"}

@@ -14,6 +14,7 @@ from wtforms import Form
 from relevansi.db.tables.phase_3 import ConsentText, Participant
 from relevansi.db.tables.study import Study
 from relevansi.i18n import DEFAULT_LANGUAGE, language
+from relevansi.records import LARGEST_INTEGER
 from relevansi.services.phase_3 import participants, user_studies
 from relevansi.services.phase_3.participants import LONGEST_PSEUDONYM, PhaseClosed, PseudonymTaken
 from relevansi.services.study import studies
@@ -23,8 +24,6 @@ from relevansi.web.frame.htmx import see_other
 from relevansi.web.people import raters
 
 blueprint = Blueprint("participants", __name__, url_prefix="/take-part")
-
-HIGHEST_ID = 2**31 - 1
 
 
 @contextmanager
@@ -59,7 +58,7 @@ class DecisionOnConsentForm(PseudonymForm):
     """A decision on the consent text; ``personal`` is the token of the link, given on agreeing."""
 
     decision = ChoiceField({"yes": True, "no": False}, default=True)
-    consent = WholeField(0, HIGHEST_ID)
+    consent = WholeField(0, LARGEST_INTEGER)
     personal = LineField(LONGEST_LABEL)
     offered = LineField(LONGEST_LABEL)
 

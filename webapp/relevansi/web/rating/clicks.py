@@ -9,7 +9,7 @@ from flask import Response, request
 from wtforms import BooleanField, Form
 
 from relevansi.i18n import gettext
-from relevansi.records import Click, EmptyOutcome, Scale
+from relevansi.records import LARGEST_INTEGER, Click, EmptyOutcome, Scale
 from relevansi.services.judging.events import KEEP, LONGEST_NOTES, AnswerRating
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.web.frame import htmx
@@ -27,8 +27,6 @@ from relevansi.web.frame.forms import (
 )
 from relevansi.web.frame.htmx import see_other
 
-LAST_SEQUENCE = 2**31 - 1
-
 
 class ClickForm(Form):
     """The fields that identify an event; a page without a script leaves them out."""
@@ -36,7 +34,7 @@ class ClickForm(Form):
     event_id = LineField(LONGEST_ID)
     client_time = MomentField()
     device = LineField(LONGEST_ID)
-    sequence = WholeField(0, LAST_SEQUENCE, wrong=UNUSABLE)
+    sequence = WholeField(0, LARGEST_INTEGER, wrong=UNUSABLE)
 
     @property
     def click(self) -> Click:

@@ -18,6 +18,7 @@ from relevansi.metrics.judging.figures import HEADLINES, Figure, Totals, figures
 from relevansi.metrics.judging.graded import judged_companions
 from relevansi.metrics.judging.queries import (
     OF_RANKINGS,
+    QUALITY,
     QuerySummary,
     Span,
     Undefined,
@@ -26,8 +27,6 @@ from relevansi.metrics.judging.queries import (
 from relevansi.metrics.judging.registry import MEASURES, label_of, measure_of
 from relevansi.records import CannotTell, Scale
 from relevansi.services.rating.pages import ClickedQuestion, QuestionPage
-
-OF_QUALITY = "mean_response_quality"
 
 OF_ANSWERS: Mapping[str, str] = {
     "mean_precision_at_5": MEASURES["mean_precision_at_5"].label,
@@ -77,7 +76,7 @@ def of_totals(
     shares = {name: figures(totals, [share])[share].value for name, share in judged.items()}
     column = {}
     for name, figure in figures(totals, names).items():
-        awaited = waiting[name == OF_QUALITY]
+        awaited = waiting[name == QUALITY]
         column[name] = _cell(name, figure, figure.why_undefined, awaited, shares.get(name))
     return column
 
@@ -90,9 +89,9 @@ def of_query(summary: QuerySummary, names: Sequence[str] = HEADLINES) -> dict[st
     for name in column.keys() & summary.figures.keys():
         span, why = summary.figures[name], why_undefined(summary, name)
         column[name] = _cell(name, span, why, share=shares.get(name))
-    grade = summary.figures[OF_QUALITY].value
-    if OF_QUALITY in column and grade is not None:  # one grade, not a mean of grades
-        column[OF_QUALITY] = replace(column[OF_QUALITY], value=notation.number(grade))
+    grade = summary.figures[QUALITY].value
+    if QUALITY in column and grade is not None:  # one grade, not a mean of grades
+        column[QUALITY] = replace(column[QUALITY], value=notation.number(grade))
     return column
 
 
@@ -244,7 +243,7 @@ def _of_question(
         words = f"{relevant}/{of}" if is_short and of else ""
     elif name == "success_rate" and value is not None:
         words = gettext("yes") if value else gettext("no")
-    elif name == OF_QUALITY and summary.quality is not None:
+    elif name == QUALITY and summary.quality is not None:
         words = notation.number(summary.quality)
     if not summary.judged_count and span.lower != span.upper:
         value = None  # as `charts.drawn` has it
@@ -263,7 +262,7 @@ def _live(
 ) -> LiveFigure:
     unit, value = measure_of(name).unit, figure.written
     is_open = figure.state is charts.State.PROVISIONAL
-    top = 5 if name == OF_QUALITY else 1
+    top = 5 if name == QUALITY else 1
     band = cell.value if is_open else ""
     return LiveFigure(
         name=name,

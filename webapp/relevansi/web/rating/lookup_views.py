@@ -17,7 +17,7 @@ from wtforms import Form
 from relevansi.db.tables.people import Rater
 from relevansi.importers.runs import prices
 from relevansi.metrics.gold.constraint_rules import PROPERTY_TYPES
-from relevansi.records import Item
+from relevansi.records import LARGEST_INTEGER, Item
 from relevansi.services.catalogue.filters import MAX_PLACE, Filters
 from relevansi.services.rating import lookups
 from relevansi.services.rating.lookups import Evidence, LookupOff, LookupPage, Place
@@ -37,7 +37,6 @@ MILLION = 1_000_000
 HIGHEST_PRICE = 10_000_000
 """In millions of rupiah, as prices are typed."""
 MOST_BEDROOMS = 100
-HIGHEST_ID = 2**31 - 1
 
 
 class SearchForm(Form):
@@ -69,8 +68,8 @@ class PinForm(ClickForm):
     """An item of the catalogue that fits, or evidence that is taken back, by its judged item."""
 
     evidence = ChoiceField({"1": True, "": False}, default=False)
-    listing = WholeField(1, HIGHEST_ID)
-    item = WholeField(1, HIGHEST_ID)
+    listing = WholeField(1, LARGEST_INTEGER)
+    item = WholeField(1, LARGEST_INTEGER)
 
 
 class Lookup(Struct, frozen=True):

@@ -13,10 +13,10 @@ from relevansi.exporters.frame.charts import Column
 from relevansi.i18n import gettext
 from relevansi.metrics.comparisons.gate import depth_of
 from relevansi.metrics.judging.figures import QueryRow, RunReport
-from relevansi.metrics.judging.queries import QuerySummary
+from relevansi.metrics.judging.queries import QUALITY, QuerySummary
 from relevansi.records import EmptyOutcome, QueryState
 from relevansi.services.runs.runs import RunPage
-from relevansi.web.runs.run_figures import OF_QUALITY, FigureColumn
+from relevansi.web.runs.run_figures import FigureColumn
 
 LOW = 0.5
 CUTOFF = 5
@@ -150,7 +150,7 @@ def _lines(page: RunPage, report: RunReport, names: Sequence[str]) -> Iterator[Q
 def _value(summary: QuerySummary, name: str) -> float | None:
     if summary.state is QueryState.UNREADABLE:
         return None
-    if name == OF_QUALITY:
+    if name == QUALITY:
         return summary.quality
     # 0 for a list that should not be empty, as in the rated CSV.
     return summary.figures["mrr_answerable" if name == "mrr" else name].final

@@ -14,12 +14,11 @@ from relevansi.i18n import gettext
 from relevansi.metrics.comparisons.comparisons import estimates
 from relevansi.metrics.comparisons.differences import leading
 from relevansi.metrics.judging.graded import headline_of
+from relevansi.metrics.judging.queries import QUALITY
 from relevansi.metrics.judging.registry import label_of, measure_of
 from relevansi.records import Scale
 from relevansi.services.judging.judged_runs import judged_runs
 from relevansi.services.runs.reports import Rule
-
-OF_QUALITY = "mean_response_quality"
 
 
 class FigureColumn(Struct, frozen=True):
@@ -37,10 +36,10 @@ class FigureColumn(Struct, frozen=True):
 def columns(study: Study, *, with_quality: bool = True) -> tuple[FigureColumn, ...]:
     """Return the figures that lead a study's comparison, and the quality where it is asked."""
     headline, scale = headline_of(study), Scale.stored(study.scale)
-    names = [name for name in leading(headline) if name != OF_QUALITY]
-    if with_quality and OF_QUALITY in headline:
-        names.append(OF_QUALITY)
-    short = {OF_QUALITY: gettext("Quality, 0–5"), "success_rate": gettext("Success")}
+    names = [name for name in leading(headline) if name != QUALITY]
+    if with_quality and QUALITY in headline:
+        names.append(QUALITY)
+    short = {QUALITY: gettext("Quality, 0–5"), "success_rate": gettext("Success")}
     return tuple(
         FigureColumn(name, short.get(name) or label_of(name, scale), measure_of(name).unit)
         for name in names
