@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from relevansi.exporters.exports.metrics_tables import JsonValue, json_of_queries, result_json
+from relevansi.exporters.exports.json_results import json_of_queries, result_json
+from relevansi.exporters.frame.json_files import JsonValue
 from relevansi.kinds.property import Card, CardParticulars
 from relevansi.records import BINARY, Relevance
 

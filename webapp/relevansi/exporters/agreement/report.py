@@ -9,7 +9,8 @@ from typing import Any
 from msgspec.structs import asdict, replace
 
 from relevansi import labels, notation
-from relevansi.exporters.exports.metrics_tables import pace_sentence, seconds_json
+from relevansi.exporters.exports.judging_sentences import pace_sentence
+from relevansi.exporters.exports.metrics_tables import seconds_json
 from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.report_formats import formats
 from relevansi.exporters.frame.tables import (

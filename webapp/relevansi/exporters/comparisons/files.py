@@ -12,13 +12,8 @@ from relevansi.exporters.comparisons import document
 from relevansi.exporters.comparisons.differences import difference_json, signed_ranks_json
 from relevansi.exporters.comparisons.words import file_stem, limits_of_files, parts_of
 from relevansi.exporters.exports.empty_answers import answer_json, counts_json
-from relevansi.exporters.exports.metrics_tables import (
-    blindness_json,
-    spans_json,
-    state_json,
-    whole_if_exact,
-)
-from relevansi.exporters.frame.json_files import fields, moment_json
+from relevansi.exporters.exports.metrics_tables import blindness_json, spans_json, state_json
+from relevansi.exporters.frame.json_files import fields, moment_json, whole_if_exact
 from relevansi.exporters.frame.report_formats import formats
 from relevansi.metrics.comparisons.comparisons import (
     PARTS,

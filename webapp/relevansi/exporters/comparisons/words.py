@@ -17,7 +17,7 @@ from relevansi.exporters.comparisons.figure_names import (
     difference_unit,
     figure_name,
 )
-from relevansi.exporters.exports.metrics_tables import blindness_sentence
+from relevansi.exporters.exports.judging_sentences import blindness_sentence
 from relevansi.exporters.planning import plan
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender

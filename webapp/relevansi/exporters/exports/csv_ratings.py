@@ -6,11 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from relevansi import labels
-from relevansi.exporters.exports.metrics_tables import (
-    by_column,
-    unsampled_sentence,
-    values_by_column,
-)
+from relevansi.exporters.exports.judging_sentences import unsampled_sentence
+from relevansi.exporters.exports.metrics_tables import by_column, values_by_column
 from relevansi.exporters.frame.csv_cells import DECIMALS, CsvStyle, Value, csv_bytes
 from relevansi.exporters.frame.json_files import fields
 from relevansi.i18n import ngettext

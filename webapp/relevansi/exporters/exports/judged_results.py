@@ -20,14 +20,13 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from relevansi import labels, notation
-from relevansi.exporters.exports.metrics_tables import (
-    JsonValue,
+from relevansi.exporters.exports.judging_sentences import (
     blindness_sentence,
     pace_sentence,
     unsampled_sentence,
 )
 from relevansi.exporters.frame.csv_cells import csv_bytes
-from relevansi.exporters.frame.json_files import fields
+from relevansi.exporters.frame.json_files import JsonValue, fields
 from relevansi.exporters.frame.tables import escaped
 from relevansi.failures import Refused
 from relevansi.i18n import gettext, language, mark, ngettext

@@ -1,10 +1,8 @@
-"""The figures and results of a rated run as JSON values, CSV and Markdown."""
+"""The figures of a rated run as JSON values, CSV and Markdown."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -13,13 +11,17 @@ from msgspec.structs import replace
 
 from relevansi import labels, notation
 from relevansi.exporters.exports import empty_answers
+from relevansi.exporters.exports.judging_sentences import (
+    blindness_sentence,
+    pace_sentence,
+    unsampled_sentence,
+)
 from relevansi.exporters.exports.meanings import read_together
 from relevansi.exporters.frame.charts import in_words
 from relevansi.exporters.frame.csv_cells import Value, csv_bytes, rounded
-from relevansi.exporters.frame.json_files import fields, moment_json
+from relevansi.exporters.frame.json_files import JsonValue, fields, moment_json, whole_if_exact
 from relevansi.exporters.frame.tables import Table, escaped, inline, markdown_table, text_table
 from relevansi.i18n import gettext, ngettext
-from relevansi.kinds.property import Card, CardParticulars, Particulars
 from relevansi.metrics.judging.empty_answers import CHECKED, EmptyAnswerCounts, counts_of
 from relevansi.metrics.judging.figures import (
     HEADLINES,
@@ -40,9 +42,7 @@ from relevansi.metrics.judging.registry import (
     measure_of,
 )
 from relevansi.notation import decimals
-from relevansi.records import Blindness, GivenOn, Item, Number, State
-
-JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+from relevansi.records import Blindness, GivenOn, State
 
 
 def blindness_json(blindness: Blindness) -> dict[str, JsonValue]:
@@ -50,93 +50,11 @@ def blindness_json(blindness: Blindness) -> dict[str, JsonValue]:
     return {"verdicts": _given_json(blindness.verdicts), "grades": _given_json(blindness.grades)}
 
 
-def whole_if_exact(value: JsonValue) -> JsonValue:
-    """`value`, as a whole number where it is one.
-
-    >>> whole_if_exact(105.0), whole_if_exact(62.5), whole_if_exact(None)
-    (105, 62.5, None)
-    """
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 def _given_json(counts: GivenOn) -> JsonValue:
     return {
         **fields(counts, "n", "blind", "open"),
         "last_open": moment_json(counts.last_open),
         "unknown": counts.unknown,
-    }
-
-
-def result_json(
-    rank: int,
-    card: Item,
-    verdict: Number,
-    particulars: CardParticulars | None,
-    *,
-    reason: str | None = None,
-    without: Container[str] = (),
-) -> dict[str, JsonValue]:
-    """One result at its 1-based rank: its card, its particulars, and its verdict.
-
-    `without` are columns that are left out.
-    """
-    document: dict[str, JsonValue] = {"rank": rank}
-    for name in card.columns:
-        if name not in without:
-            document[name] = whole_if_exact(getattr(card, name))
-    if particulars:
-        document["particulars"] = _particulars(particulars)
-    document["relevance"] = verdict
-    if reason:
-        document["reason"] = reason
-    return document
-
-
-_EXPONENT = re.compile(rb"[0-9]e-?[0-9]+,?(?:\n|\Z)|0\.0000")
-
-
-def json_of_queries(head: Mapping[str, JsonValue], queries: Iterable[JsonValue]) -> bytes:
-    """`head` with the list of queries behind it, as JSON indented by one.
-
-    A run may have many thousands, so each is written by msgspec and forgotten.
-    """
-    parts = []
-    for query in queries:
-        text = msgspec.json.format(msgspec.json.encode(query), indent=1)
-        if _EXPONENT.search(text):  # a number that json, which wrote the other files, spells out
-            text = json.dumps(query, ensure_ascii=False, indent=1).encode()
-        parts.append(b"\n  " + text.replace(b"\n", b"\n  "))
-    empty = json.dumps({**head, "queries": []}, ensure_ascii=False, indent=1).encode()
-    listed = b",".join(parts) + b"\n " if parts else b""
-    return empty.removesuffix(b"]\n}") + listed + b"]\n}"
-
-
-def _particulars(particulars: CardParticulars) -> dict[str, JsonValue]:
-    """The facts beyond the card, of the answer's text or its list; those of the record apart."""
-    recorded = fields(particulars.record, *Card.columns)
-    return {
-        "headings": list(particulars.headings),
-        "lines": list(particulars.lines),
-        **_details(particulars.listed, particulars.listed_km),
-        "asked_place": particulars.place or None,
-        "record": {
-            **_details(particulars.recorded, particulars.recorded_km),
-            "card": {
-                name: whole_if_exact(value)
-                for name, value in recorded.items()
-                if value not in (None, "")
-            },
-        },
-    }
-
-
-def _details(details: Particulars, distance_km: float | None) -> dict[str, JsonValue]:
-    return {
-        "description": details.description or None,
-        "features": list(details.features),
-        "facts": dict(details.facts),
-        **fields(details, "latitude", "longitude"),
-        "distance_km": distance_km,
     }
 
 
@@ -222,20 +140,6 @@ def seconds_json(seconds: Mapping[str, tuple[float, int]]) -> JsonValue:
     return {name: {"median": value, "n": n} for name, (value, n) in seconds.items()}
 
 
-def pace_sentence(seconds: Mapping[str, tuple[float, int]]) -> str:
-    """The sentence on the median seconds per verdict of each rater; empty without any."""
-    if not seconds:
-        return ""
-    each = (
-        f"{name} {notation.seconds(1000 * value)} (n = {notation.number(n)})"
-        for name, (value, n) in seconds.items()
-    )
-    return gettext(
-        "Median time per verdict, breaks of more than 5 minutes left out: %(each)s.",
-        each=", ".join(each),
-    )
-
-
 def metrics_csv(report: RunReport) -> bytes:
     """One line per figure of the run, then of each category: 4 decimals, blank if undefined."""
     rows: list[tuple[Value, ...]] = []
@@ -291,50 +195,6 @@ def sentences(report: RunReport, run_totals: Totals) -> Iterator[str]:
     looked_up = " ".join(empty_answers.sentences(empty_counts(report)))
     further = (blindness_sentence(report.blindness), looked_up, pace_sentence(report.seconds))
     yield from filter(None, further)
-
-
-def unsampled_sentence(unasked: Sequence[int]) -> tuple[str, ...]:
-    """The sentence on the questions of a run that are put to nobody; nothing if there is none."""
-    if not unasked:
-        return ()
-    sentence = ngettext(
-        "%(n)s question is not asked, as the study's sample did not draw it: no figure counts it, "
-        "and files of ratings leave it out.",
-        "%(n)s questions are not asked, as the study's sample did not draw them: no figure counts "
-        "them, and files of ratings leave them out.",
-        len(unasked),
-    )
-    return (sentence,)
-
-
-def blindness_sentence(blindness: Blindness) -> str:
-    """The sentences on how many verdicts and grades were given blind; empty without any."""
-    verdicts, grades = blindness.verdicts, blindness.grades
-    on_items = ngettext(
-        "%(blind)s of %(n)s verdict was given blind (names of run and method hidden)",
-        "%(blind)s of %(n)s verdicts were given blind (names of run and method hidden)",
-        verdicts.n,
-        blind=notation.number(verdicts.blind),
-    )
-    on_answers = ngettext(
-        "%(blind)s of %(n)s grade of response quality was given blind",
-        "%(blind)s of %(n)s grades of response quality were given blind",
-        grades.n,
-        blind=notation.number(grades.blind),
-    )
-    sentences = []
-    for counts, sentence in ((verdicts, on_items), (grades, on_answers)):
-        if not counts.n:
-            continue
-        parts = [sentence]
-        if counts.last_open is not None:
-            when, n = notation.zoned_moment(counts.last_open), notation.number(counts.open)
-            parts.append(gettext("%(n)s with the method visible, until %(when)s", n=n, when=when))
-        if counts.unknown:
-            n = notation.number(counts.unknown)
-            parts.append(gettext("for %(n)s it is not recorded", n=n))
-        sentences.append("; ".join(parts) + ".")
-    return " ".join(sentences)
 
 
 def _query(row: QueryRow) -> dict[str, JsonValue]:

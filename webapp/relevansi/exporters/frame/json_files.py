@@ -8,6 +8,8 @@ from typing import Any
 
 from relevansi.printable import json_escaped
 
+JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+
 
 def json_file(document: object) -> bytes:
     """Return one document, a line for each value, its unprintable characters as escapes."""
@@ -27,3 +29,12 @@ def fields(item: object, *names: str) -> dict[str, Any]:
 def moment_json(when: datetime | None) -> str | None:
     """Return a moment as ISO 8601 has it."""
     return when.isoformat() if when else None
+
+
+def whole_if_exact(value: JsonValue) -> JsonValue:
+    """`value`, as a whole number where it is one.
+
+    >>> whole_if_exact(105.0), whole_if_exact(62.5), whole_if_exact(None)
+    (105, 62.5, None)
+    """
+    return int(value) if isinstance(value, float) and value.is_integer() else value

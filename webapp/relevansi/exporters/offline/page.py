@@ -20,7 +20,7 @@ from jinja2 import Environment
 from msgspec import Struct
 
 from relevansi.config import resource
-from relevansi.exporters.exports.metrics_tables import unsampled_sentence
+from relevansi.exporters.exports.judging_sentences import unsampled_sentence
 from relevansi.exporters.frame.csv_cells import cell_text
 from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.scripts import bundled

@@ -16,9 +16,8 @@ from relevansi import labels, notation
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.pictures import EDGE, GAP, Track
 from relevansi.exporters.comparisons.words import SUGGESTED, since, until
-from relevansi.exporters.exports.metrics_tables import whole_if_exact
 from relevansi.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
-from relevansi.exporters.frame.json_files import fields, json_file, moment_json
+from relevansi.exporters.frame.json_files import fields, json_file, moment_json, whole_if_exact
 from relevansi.exporters.frame.report_formats import XLSX, formats
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook
 from relevansi.exporters.frame.tables import (

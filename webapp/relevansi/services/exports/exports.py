@@ -22,14 +22,15 @@ from relevansi.exporters.comparisons import files as comparison_files
 from relevansi.exporters.exports import (
     csv_ratings,
     empty_answers,
+    json_results,
     judged_results,
     metrics_tables,
     run_folders,
 )
 from relevansi.exporters.exports.judged_results import JudgedResult, grade_word
-from relevansi.exporters.exports.metrics_tables import JsonValue, unsampled_sentence
+from relevansi.exporters.exports.judging_sentences import unsampled_sentence
 from relevansi.exporters.frame.csv_cells import CsvStyle, Value, csv_bytes
-from relevansi.exporters.frame.json_files import fields
+from relevansi.exporters.frame.json_files import JsonValue, fields, whole_if_exact
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook
 from relevansi.exporters.proof_packs.pack import packed_folder
 from relevansi.failures import Refused
@@ -372,11 +373,11 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
             **fields(query, "response", "state"),
             "empty_outcome": ratings.outcome(query.emptiness_id),
             **empty_answers.answer_json(empty.get(query.id)),
-            "quality": metrics_tables.whole_if_exact(ratings.quality.get(query.id)),
+            "quality": whole_if_exact(ratings.quality.get(query.id)),
             "notes": ratings.notes.get(query.id, ""),
             "question_note": query.note or "",
             "results": [
-                metrics_tables.result_json(
+                json_results.result_json(
                     result.rank,
                     listed_item(result.card, result.shared),
                     scale.numbers[ratings.by_item.get(result.judged_item_id)],
@@ -390,7 +391,7 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
         }
         for query, results, details in particulars.of_run(session, run, scope, with_record=True)
     )
-    data = metrics_tables.json_of_queries(head, queries)
+    data = json_results.json_of_queries(head, queries)
     return rated.file("run.json", data, *unsampled_sentence(unasked))
 
 

@@ -35,8 +35,9 @@ from relevansi.db.tables.planning import SAMPLING, PlanningRule
 from relevansi.db.tables.runs import Query, Result, Run, RunFile
 from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.exporters.comparisons.files import comparison_json
-from relevansi.exporters.exports.metrics_tables import JsonValue, blindness_json, metrics_json
+from relevansi.exporters.exports.metrics_tables import blindness_json, metrics_json
 from relevansi.exporters.frame.csv_cells import csv_bytes
+from relevansi.exporters.frame.json_files import JsonValue
 from relevansi.exporters.planning import machine_help as help_words
 from relevansi.exporters.planning import samples as sample_words
 from relevansi.exporters.planning import settled as settled_words

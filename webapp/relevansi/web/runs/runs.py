@@ -17,13 +17,9 @@ from flask import (
 
 from relevansi import labels, notation
 from relevansi.exporters.exports import empty_answers
+from relevansi.exporters.exports.judging_sentences import blindness_sentence, unsampled_sentence
 from relevansi.exporters.exports.meanings import chapters, read_together, rounding
-from relevansi.exporters.exports.metrics_tables import (
-    blindness_sentence,
-    empty_counts,
-    metrics_json,
-    unsampled_sentence,
-)
+from relevansi.exporters.exports.metrics_tables import empty_counts, metrics_json
 from relevansi.exporters.frame import charts
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.importers.runs import problems

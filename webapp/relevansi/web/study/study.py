@@ -17,7 +17,7 @@ from wtforms.validators import ValidationError
 
 from relevansi import labels
 from relevansi.db.tables.study import Study
-from relevansi.exporters.exports.metrics_tables import blindness_sentence
+from relevansi.exporters.exports.judging_sentences import blindness_sentence
 from relevansi.failures import Refused
 from relevansi.i18n import gettext, ngettext
 from relevansi.kinds import KINDS
