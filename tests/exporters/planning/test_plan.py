@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from relevansi.exporters.planning.plan import detectable, section, shown_by_one
+from relevansi.exporters.planning.detectable import shown_by_one, smallest_shown
+from relevansi.exporters.planning.plan import section
 from relevansi.i18n import speaking
 from relevansi.metrics.comparisons.differences import Difference, PairedValues, paired_differences
 from relevansi.metrics.planning.power import RatingEffort, RatingPlanWish, plan
@@ -29,7 +30,7 @@ def test_the_smallest_difference_is_that_of_the_line_s_own_test_after_holm() -> 
 def test_of_several_pairs_the_one_that_shows_least_counts() -> None:
     few, more = difference(3, 30), difference(3, 20)
 
-    assert detectable([few, more]) == detectable([more]) != detectable([few])
+    assert smallest_shown([few, more]) == smallest_shown([more]) != smallest_shown([few])
 
 
 def test_too_few_questions_are_said_to_be_too_few() -> None:
@@ -44,7 +45,7 @@ def test_too_few_questions_are_said_to_be_too_few() -> None:
 
 def test_where_nothing_differs_nothing_is_said() -> None:
     assert shown_by_one(difference(0, 30)) == ""
-    assert detectable([difference(0, 30)]) is None
+    assert smallest_shown([difference(0, 30)]) is None
 
 
 def test_an_entered_deviation_is_called_a_lower_limit() -> None:

@@ -14,7 +14,7 @@ from relevansi.importers.agreement.manual_input import ManualInput
 from relevansi.importers.runs import json_runs, problems
 from relevansi.importers.runs.problems import ImportRefused
 from relevansi.kinds.property import Card
-from relevansi.metrics.agreement.report import VerdictByHand
+from relevansi.metrics.agreement.conflicts import VerdictByHand
 from relevansi.metrics.gold.constraints import CARD
 from relevansi.records import QueryState, ReadQuery, ReadRun
 

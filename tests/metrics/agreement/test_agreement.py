@@ -23,14 +23,12 @@ from relevansi.metrics.agreement.agreement import (
     agreement,
     binary_agreement,
 )
+from relevansi.metrics.agreement.conflicts import SignTest, VerdictByHand, conflicts
 from relevansi.metrics.agreement.registry import coefficients
 from relevansi.metrics.agreement.report import (
     CannotTell,
     ItemKind,
     LabelledItem,
-    SignTest,
-    VerdictByHand,
-    conflicts,
     consistency,
     of_kind,
 )

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from relevansi.cli.frame import options
 from relevansi.cli.frame.options import Reply, replies
 from relevansi.cli.frame.output import notice, steps
+from relevansi.exporters.agreement import conflicts
 from relevansi.exporters.agreement import report as words
 from relevansi.i18n import gettext
 from relevansi.importers.runs import problems
-from relevansi.metrics.agreement.report import ConflictReport
 from relevansi.services.agreement import agreement
 from relevansi.services.agreement.agreement import MANUAL_FILE, RUN_FILE, HandJudgedRun, JudgedRun
 from relevansi.services.gold import constraints
@@ -64,11 +63,11 @@ def conflicts_command(folders: Sequence[Path], reply: Reply) -> None:
     for problem in report.problems:
         notice(problems.message(problem))
     for place in report.self_contradictions:
-        notice(words.contradicts_itself(*place))
+        notice(conflicts.contradicts_itself(*place))
     if reply.is_json:
-        reply.json(_conflicts_json(report))
+        reply.json(conflicts.conflict_json(report))
     else:
-        reply.document(words.conflict_document(report), width=WIDTH)
+        reply.document(conflicts.conflict_document(report), width=WIDTH)
 
 
 def _judged_in_study() -> list[JudgedRun]:
@@ -101,19 +100,3 @@ def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
             raise click.ClickException(refusal) from failure
         runs.append(HandJudgedRun(name, *files))
     return agreement.judged_runs(runs)
-
-
-def _conflicts_json(report: ConflictReport) -> dict[str, Any]:
-    return {
-        "pairs_judged_more_than_once": report.pairs_judged_more_than_once,
-        "contradictions": [
-            {
-                "query_id": query_id,
-                "property": property_id,
-                "verdicts": {run: "pass" if passed else "fail" for run, passed in by_run.items()},
-            }
-            for (query_id, property_id), by_run in report.contradictions.items()
-        ],
-        "favours": dict(report.favours),
-        "sign_tests": report.sign_tests,
-    }

@@ -18,7 +18,7 @@ from relevansi.exporters.comparisons.figure_names import (
 )
 from relevansi.exporters.frame import charts
 from relevansi.exporters.frame.charts import Axis, Figure
-from relevansi.exporters.planning import plan
+from relevansi.exporters.planning import detectable
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.comparisons.comparisons import Comparison, ComparisonReport
 from relevansi.metrics.comparisons.differences import (
@@ -246,13 +246,13 @@ def detectable_sentence(report: ComparisonReport) -> str:
         for test in tests_of(comparison, panel_figures(comparison.headline))
         if unit_of(test.figure) == notation.RATIO and not test.significant
     ]
-    few = [test for test in alike if plan.too_few(test)]
+    few = [test for test in alike if detectable.too_few(test)]
     if few:
-        return plan.smallest_p_of(few[0])
-    detectable = plan.detectable(alike)
-    if detectable is None:
+        return detectable.smallest_p_of(few[0])
+    smallest = detectable.smallest_shown(alike)
+    if smallest is None:
         return ""
-    difference, n = detectable
+    difference, n = smallest
     return ngettext(
         "With %(n)s question only differences above about %(difference)s can be detected "
         "(%(power)s power).",

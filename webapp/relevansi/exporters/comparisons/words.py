@@ -18,7 +18,7 @@ from relevansi.exporters.comparisons.figure_names import (
     figure_name,
 )
 from relevansi.exporters.exports.judging_sentences import blindness_sentence
-from relevansi.exporters.planning import plan
+from relevansi.exporters.planning import detectable
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
 from relevansi.metrics.comparisons.differences import MCNEMAR, Difference, RunDifferences
@@ -463,7 +463,7 @@ def _conclusion(comparison: RunDifferences, difference: Difference) -> Iterator[
             "show a difference."
         )
     differs = difference.wins or difference.losses
-    if differs and not difference.significant and (limit := plan.shown_by_one(difference)):
+    if differs and not difference.significant and (limit := detectable.shown_by_one(difference)):
         yield limit
     if not comparison.partial.isdisjoint((difference.first, difference.second)):
         yield gettext("Provisional: not everything is rated.")

@@ -17,7 +17,7 @@ from relevansi.importers.runs.json_documents import FromPerson, Words, kind_of, 
 from relevansi.importers.runs.prices import content_of, is_placeholder
 from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.importers.runs.questions import looks_like
-from relevansi.metrics.agreement.report import VerdictByHand
+from relevansi.metrics.agreement.conflicts import VerdictByHand
 from relevansi.metrics.gold.constraints import CARD, Decided
 from relevansi.notation import ranges
 from relevansi.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun

@@ -33,14 +33,12 @@ from relevansi.i18n import mark
 from relevansi.importers.agreement import manual_input
 from relevansi.importers.runs import json_runs
 from relevansi.kinds import KINDS
+from relevansi.metrics.agreement.conflicts import ConflictReport, VerdictByHand, conflicts
 from relevansi.metrics.agreement.report import (
     AgreementReport,
-    ConflictReport,
     Consistency,
     ItemKind,
     LabelledItem,
-    VerdictByHand,
-    conflicts,
     consistency,
     of_kind,
 )

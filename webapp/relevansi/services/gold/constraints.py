@@ -30,7 +30,7 @@ from relevansi.importers.frame import bounded
 from relevansi.importers.gold import listed_properties
 from relevansi.kinds.property import Card
 from relevansi.metrics.agreement.agreement import BinaryAgreement, binary_agreement
-from relevansi.metrics.agreement.report import VerdictByHand
+from relevansi.metrics.agreement.conflicts import VerdictByHand
 from relevansi.metrics.gold.constraint_rules import CardFacts, Check, Outcome
 from relevansi.metrics.gold.constraints import (
     CARD,
