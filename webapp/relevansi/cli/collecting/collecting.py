@@ -15,7 +15,7 @@ from relevansi.cli.frame import options
 from relevansi.cli.frame.options import FILE, naming, timeout_option, tries_option
 from relevansi.cli.frame.output import notice, resumable_bar, say
 from relevansi.cli.frame.serving import LOOPBACK, listen
-from relevansi.cli.runs import importing
+from relevansi.cli.runs import import_report, importing
 from relevansi.config import resource
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.runs import problems
@@ -127,7 +127,7 @@ def collect_command(  # noqa: PLR0913 (a parameter for each option)
         with options.opened() as opened:
             file = importing.opened_file(collected.file, RUN)
             stored = importing.store_file(opened, file, decision, set())
-        importing.report_run(stored.report)
+        import_report.report_run(stored.report)
     if not collected.has_answers:
         raise click.ClickException(gettext("The chatbot answered none of the questions."))
 

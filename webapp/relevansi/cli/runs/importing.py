@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import gc
-import os
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
-from subprocess import list2cmdline
 from typing import Any, cast
 
 import click
 import msgspec
 from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
-from relevansi import labels as words
 from relevansi.cli.frame import options
 from relevansi.cli.frame.options import Command, Reply, replies
-from relevansi.cli.frame.output import notice, say, steps
+from relevansi.cli.frame.output import notice, steps
+from relevansi.cli.runs import import_report
+from relevansi.cli.runs.import_report import ImportOutcome
 from relevansi.db.engine import Database
-from relevansi.exporters.frame.json_files import fields
-from relevansi.i18n import gettext, ngettext
+from relevansi.i18n import gettext
 from relevansi.importers.results import files
 from relevansi.importers.results.assemble import grades_in
 from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from relevansi.importers.results.rows import MAPPED_ROLES
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat
-from relevansi.records import OnProgress, Problem, Severity, no_progress
+from relevansi.records import OnProgress, no_progress
 from relevansi.services.catalogue import imports as catalogue_imports
 from relevansi.services.catalogue.imports import Mode
 from relevansi.services.exports import rated_imports
-from relevansi.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
-from relevansi.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
+from relevansi.services.exports.rated_imports import RatedImport
+from relevansi.services.exports.ratings import RatingsReport
 from relevansi.services.runs import file_formats, samples
 from relevansi.services.runs.file_formats import (
     FORMATS,
@@ -146,16 +143,17 @@ def import_command(
     )
     choices = replace(choices, method=method, llm=llm)
     with options.opened() as opened:
-        outcome = _Import(opened, decision, choices, overwrite, blind, catalogue)
+        file_import = _Import(opened, decision, choices, overwrite, blind, catalogue)
         with without_collecting():
-            outcome.take(paths)
+            file_import.take(paths)
         with opened.reading() as session:
             study = studies.current(session)
             sample = {run.id for run in samples.sample_runs(session, study)} if study else set()
+    outcome = file_import.outcome
     if reply.is_json:
-        reply.json(_outcome_json(outcome))
+        reply.json(import_report.outcome_json(outcome))
     else:
-        _report(outcome)
+        import_report.report(outcome)
     if {run.id for run in outcome.runs} & sample:
         line = gettext(
             "The invented sample of the demo is in this study now, and counts like your own "
@@ -237,7 +235,7 @@ def _has_object_in_first_line(head: bytes) -> bool:
 
 
 class _Import(Struct):
-    """How the files of one call are read and stored, and what became of them."""
+    """How the files of one call are read and stored, and their outcome so far."""
 
     database: Database
     decision: FileDecision
@@ -246,14 +244,7 @@ class _Import(Struct):
     blind: bool | None
     catalogue: bool
     newcomers: set[str] = field(default_factory=set)
-    runs: list[ImportedRun] = field(default_factory=list)
-    ratings: list[RatingsReport] = field(default_factory=list)
-    rated_csvs: list[RatedImport] = field(default_factory=list)
-    compared: list[RatedFileReport] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
-    grades: dict[str, int] = field(default_factory=dict)
-    remarks: list[Problem] = field(default_factory=list)
+    outcome: ImportOutcome = field(default_factory=ImportOutcome)
 
     def take(self, paths: Sequence[Path]) -> None:
         """Store what the paths hold: runs and their ratings, then results as one import."""
@@ -288,7 +279,7 @@ class _Import(Struct):
                 with self.database.writing() as session:
                     study = studies.open_or_make(session, options.now())
                     report = rated_imports.compare(session, study, _name(path), data, run_ids)
-                self.compared.append(report)
+                self.outcome.compared.append(report)
 
     def _take_results(self, paths: Sequence[Path]) -> None:
         """Store results of any system as one import, and their collections if asked to."""
@@ -351,25 +342,27 @@ class _Import(Struct):
             )
         except ImportRefused as refused:
             if file.format is RATINGS:
-                self.ratings.append(RatingsReport(refused.name, tuple(refused.problems)))
+                self.outcome.ratings.append(RatingsReport(refused.name, tuple(refused.problems)))
             elif is_named or not isinstance(refused, UnknownRunFormat):
-                self.problems.extend(refused.problems)
+                self.outcome.problems.extend(refused.problems)
             return ()
         match stored.report:
             case RatingsReport() as report:
-                self.ratings.append(report)
+                self.outcome.ratings.append(report)
                 if report.needs_confirmation and not report.stored:
-                    self.refusals.append(_why_unconfirmed(path, report))
+                    self.outcome.refusals.append(import_report.why_unconfirmed(path, report))
             case RatedImport() as report:
-                self.rated_csvs.append(report)
+                self.outcome.rated_csvs.append(report)
                 if not report.storable:
-                    self.refusals.append(f"{report.name}: {_why_refused(report)}")
+                    self.outcome.refusals.append(
+                        f"{report.name}: {import_report.why_refused(report)}"
+                    )
             case ImportedRun() as run:
-                self.runs.append(run)
+                self.outcome.runs.append(run)
             case StoredResults() as results:
-                self.runs.extend(results.runs)
-                self.grades.update(results.grades)
-                self.remarks.extend(results.problems)
+                self.outcome.runs.extend(results.runs)
+                self.outcome.grades.update(results.grades)
+                self.outcome.remarks.extend(results.problems)
         return stored.runs
 
     def _readable(self, paths: Iterable[Path]) -> list[Path]:
@@ -381,7 +374,7 @@ class _Import(Struct):
                 files.check(_name(path), path)
                 readable.append(path)
             except problems.UnreadableFile as failure:
-                self.problems.extend(failure.problems)
+                self.outcome.problems.extend(failure.problems)
         return readable
 
 
@@ -442,204 +435,3 @@ def store_file(
         stored = file_formats.store(session, study, file, decision, newcomers, now, on_progress)
         session.commit()
     return stored
-
-
-def _report(outcome: _Import) -> None:
-    for run in outcome.runs:
-        report_run(run)
-    for name, n in outcome.grades.items():
-        say(f"{name}: {ngettext('%(n)s grade', '%(n)s grades', n)}")
-    _report_remarks(outcome.remarks)
-    for ratings in outcome.ratings:
-        _report_ratings(ratings)
-    for compared in outcome.compared:
-        _report_compared(compared)
-    for rated_csv in outcome.rated_csvs:
-        _report_rated_csv(rated_csv)
-
-
-def report_run(run: ImportedRun) -> None:
-    """Print what became of an imported file; what is wrong with it goes to stderr."""
-    if run.already_imported:
-        state = gettext("already imported")
-    elif run.enriched:
-        state = gettext("same session, completed from this file")
-    else:
-        state = gettext("imported")
-    cards = ngettext("%(n)s card", "%(n)s cards", run.counts.cards)
-    questions = ngettext("%(n)s question", "%(n)s questions", run.counts.queries)
-    name = f"{method(run.search_method)}, {run.llm or gettext('not stated')}"
-    say(f"{run.id}  {name}: {state}, {questions}, {cards}")
-    _report_remarks(run.problems)
-
-
-def method(label: str | None) -> str:
-    """Return a search method in words, with its label behind where that differs."""
-    return words.with_label(words.method(label), label) if label else gettext("not stated")
-
-
-def _report_remarks(remarks: Iterable[Problem]) -> None:
-    for remark in problems.remarks(remarks):
-        mark = "!!" if remark.severity is Severity.ERROR else "! "
-        say(f"  {mark} {remark.text}", err=True)
-
-
-def _report_ratings(report: RatingsReport) -> None:
-    """Print what a file of ratings holds, what it would change, and its contradictions."""
-    if report.storable:
-        changes = ngettext("%(n)s new change", "%(n)s new changes", report.new)
-        state = gettext("already imported") if report.already_imported else changes
-        who = gettext("%(name)s (new)", name=report.rater) if report.rater_is_new else report.rater
-        counts = gettext(
-            "verdicts: %(verdicts)s, empty lists: %(outcomes)s, quality: %(qualities)s, "
-            "notes: %(notes)s",
-            **asdict(report.counts),
-        )
-        say(f"{report.run_id}  {who}: {state}; {counts}", err=not report.stored)
-    if report.new and not report.rater_is_new:
-        kinds = ("relevance", "empty_outcome", "quality", "notes")
-        effects = (report.added, report.changed, report.same)
-        for kind, name in zip(RatingCounts.__struct_fields__, kinds, strict=True):
-            new, changed, same = (getattr(effect, kind) for effect in effects)
-            if new or changed or same:
-                line = gettext(
-                    "%(field)s: %(new)s new, %(changed)s changed, %(same)s the same",
-                    field=words.field(name),
-                    new=new,
-                    changed=changed,
-                    same=same,
-                )
-                say(f"  {line}", err=not report.stored)
-    for effect in report.contradictions:
-        value = words.judgment(effect.after, effect.field)
-        resolution = gettext("the later one is kept: %(kept)s", kept=value)
-        say(f"  !  {_differing(effect)}; {resolution}", err=True)
-    _report_remarks(report.problems)
-
-
-def _differing(effect: FileEffect | RatedValue) -> str:
-    title = effect.title if isinstance(effect, FileEffect) else ""
-    return gettext(
-        "question %(n)s, %(field)s: here %(here)s, in the file %(file)s",
-        n=effect.query_id,
-        field=f"“{title}”" if title else words.field(effect.field),
-        here=words.judgment(effect.here, effect.field),
-        file=words.judgment(effect.in_file, effect.field),
-    )
-
-
-def _why_unconfirmed(path: Path, report: RatingsReport) -> str:
-    command = ["relevansi", "import", str(path), "--rater", report.rater]
-    why = gettext(
-        "Nothing of it is stored: %(name)s is a rater of this study already. To store it in "
-        "that name: %(command)s",
-        name=report.rater,
-        command=list2cmdline(command) if os.name == "nt" else shlex.join(command),
-    )
-    return f"{report.name}: {why}"
-
-
-def _report_compared(report: RatedFileReport) -> None:
-    """Print whether a rated CSV has the figures that its run has here."""
-    if report.run_id is None:
-        result = gettext("it belongs to no run in its folder")
-    elif not report.rated_here:
-        result = gettext("run %(run)s is not rated here", run=report.run_id)
-    elif report.differing:
-        ids = ", ".join(map(str, report.differing))
-        result = gettext(
-            "run %(run)s has other figures at questions %(ids)s", run=report.run_id, ids=ids
-        )
-    else:
-        result = gettext("run %(run)s has the same figures: it is not needed", run=report.run_id)
-    rated = ngettext("%(n)s rated question", "%(n)s rated questions", report.rated)
-    counts = gettext(
-        "counts of %(rated)s and no verdicts on cards, so nothing is taken from it", rated=rated
-    )
-    say(f"{report.name}: {counts}; {result}")
-
-
-def _report_rated_csv(report: RatedImport) -> None:
-    """Print what of a rated CSV was stored in the name of its rater."""
-    _report_remarks(report.problems)
-    if not report.storable:
-        return
-    for value in report.others:
-        say(f"  {_differing(value)}", err=True)
-    if report.others and not report.replaced:
-        notice(gettext("These stay as they are; --overwrite replaces them."))
-    n_stored = len(report.stored(overwrite=report.replaced))
-    count = ngettext("%(n)s value stored", "%(n)s values stored", n_stored)
-    why = gettext("a rated CSV has no verdicts on cards, so none are taken from it")
-    say(f"{report.run_id}  {report.rater}: {count}; {why}")
-
-
-def _why_refused(report: RatedImport) -> str:
-    """Return why nothing of a rated CSV can be stored."""
-    if not report.rater:
-        return problems.message(problems.error("ratings_without_rater", report.name))
-    if report.refused:
-        return gettext("%(name)s is a machine or was removed.", name=report.rater)
-    if report.fits:
-        return gettext(
-            "Several runs have its questions with its numbers of results: %(runs)s.",
-            runs=", ".join(report.fits),
-        )
-    if not report.lines:
-        return gettext("None of its lines can be used.")
-    return gettext(
-        "No run here has its questions with its numbers of results. Import its run first."
-    )
-
-
-def _outcome_json(outcome: _Import) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "runs": [
-            _picked(run, "id", "search_method", "llm", "already_imported", "enriched")
-            | asdict(run.counts)
-            for run in outcome.runs
-        ],
-        "ratings": [_ratings_json(report) for report in outcome.ratings],
-        "rated_files": [
-            _picked(report, "rated_here", "differing", file="name", run="run_id")
-            | {"rated_questions": report.rated}
-            for report in outcome.compared
-        ],
-        "problems": [*map(problems.to_dict, (*outcome.problems, *outcome.remarks))],
-    }
-    if outcome.grades:
-        document["grades"] = outcome.grades
-    if outcome.rated_csvs:
-        document["rated_csvs"] = [
-            _picked(report, "fits", "rater", "refused", "replaced", file="name", run="run_id")
-            | {"new": report.new, "others": report.others}
-            for report in outcome.rated_csvs
-        ]
-    return document
-
-
-def _picked(report: Any, *names: str, **renamed: str) -> dict[str, Any]:
-    """Return values of a report, those under other keys as KEY=NAME, and its problems."""
-    values = {key: getattr(report, name) for key, name in renamed.items()}
-    remarks = [*map(problems.to_dict, report.problems)]
-    return fields(report, *names) | values | {"problems": remarks}
-
-
-def _ratings_json(report: RatingsReport) -> dict[str, Any]:
-    effects = {"new": report.added, "changed": report.changed, "same": report.same}
-    contradictions = [
-        fields(each, "query_id", "field", "title", "here", "in_file") | {"stands": each.after}
-        for each in report.contradictions
-    ]
-    names = ("stored", "rater", "rater_is_new", "already_imported")
-    renamed = {"new_changes": "new", "known_changes": "stored_before"}
-    return {
-        **_picked(report, *names, file="name", run="run_id", **renamed),
-        "needs_confirmation": report.needs_confirmation and not report.stored,
-        "verdicts": report.counts.verdicts,
-        "empty_outcomes": report.counts.outcomes,
-        "qualities": report.counts.qualities,
-        "notes": report.counts.notes,
-        "effects": effects,
-        "contradictions": contradictions,
-    }

@@ -10,7 +10,7 @@ from relevansi import labels
 from relevansi.cli.frame import options
 from relevansi.cli.frame.options import Reply, replies
 from relevansi.cli.frame.output import one_line, say
-from relevansi.cli.runs.importing import method
+from relevansi.cli.runs.import_report import method
 from relevansi.db.tables.runs import Query
 from relevansi.i18n import gettext
 from relevansi.services.programs import rows
