@@ -67,7 +67,7 @@ from relevansi.web.programs import api
 from relevansi.web.proof_packs import packs
 from relevansi.web.rating import card_decisions, judgments, rate
 from relevansi.web.runs import imports, runs
-from relevansi.web.study import home, study
+from relevansi.web.study import assignments, home, question_notes, study
 from relevansi.web.workers import jobs
 
 if TYPE_CHECKING:
@@ -76,14 +76,13 @@ if TYPE_CHECKING:
 BLUEPRINTS = (
     *(site.health, telemetry.blueprint, site.shell, site.joined_files, guides.blueprint),
     *(language.blueprint, language.ratios_blueprint, runs.measures, comparisons.rated),
-    *(study.assignments_blueprint, study.notes_blueprint),
     *(
         module.blueprint
         for module in (
-            *(adjudications, agreement, api, card_decisions, catalogue, comparisons),
+            *(adjudications, agreement, api, assignments, card_decisions, catalogue, comparisons),
             *(constraints, evaluations, findings, folder, gold, history, home, imports),
             *(jobs, judges, judgments, offline, own_questions, packs, participants),
-            *(planning, questionnaires, rate, raters),
+            *(planning, question_notes, questionnaires, rate, raters),
             *(runs, sign_in, study, tokens, user_studies),
         )
     ),

@@ -1,14 +1,14 @@
-"""The study: settings, guidelines, who judges what, progress, and the notes on its questions."""
+"""The study: its settings and guidelines, and how far it is rated."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import Any, get_args
 
-from flask import Blueprint, Response, make_response, render_template, request, url_for
+from flask import Blueprint, Response, render_template, request, url_for
 from msgspec.structs import asdict, replace
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
@@ -19,19 +19,17 @@ from relevansi import labels
 from relevansi.db.tables.study import Study
 from relevansi.exporters.exports.judging_sentences import blindness_sentence
 from relevansi.failures import Refused
-from relevansi.i18n import gettext, ngettext
+from relevansi.i18n import ngettext
 from relevansi.kinds import KINDS
 from relevansi.kinds.property import Card
 from relevansi.metrics.judging.graded import headline_of, ranking_figure
 from relevansi.metrics.judging.registry import MEASURES, label_on, ranking_measure
 from relevansi.records import BINARY, Blindness, CannotTell, Scale
 from relevansi.services.judging import reasons
-from relevansi.services.rating import asked_again, particulars
-from relevansi.services.rating.particulars import LONGEST_NOTE
+from relevansi.services.rating import asked_again
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import assignments, progress, studies
-from relevansi.services.study.assignments import NotQuestions
 from relevansi.services.study.studies import Switches
 from relevansi.web.frame import access, forms, htmx
 from relevansi.web.frame.forms import (
@@ -50,7 +48,6 @@ from relevansi.web.planning import planning
 
 MOST_RATERS = 1000
 DEEPEST = 10_000
-LONGEST_ASSIGNMENT = 2000
 LONGEST_WORD = 40
 GRADES = {str(grade): grade for grade in range(1, Scale.MOST + 1)}
 PARTS = {
@@ -396,101 +393,3 @@ def _figures(study: Study, form: StudyForm) -> list[dict[str, Any]]:
         figure = {"name": name, "place": places.get(name, ""), "label": label_on(measure, scale)}
         figures.append(figure | {"measure": measure, "needs_pool": needs_pool})
     return figures
-
-
-assignments_blueprint = Blueprint("assignments", __name__, url_prefix="/study/assignments")
-
-
-@assignments_blueprint.get("/", endpoint="show")
-def show_assignments() -> str:
-    with access.reading() as (session, rater):
-        return _assignments(session, rater.study, {}, {})
-
-
-@assignments_blueprint.post("/", endpoint="save")
-def save_assignments() -> Response:
-    """Store which questions each rater judges, or show what cannot be read."""
-    with access.writing() as (session, rater):
-        study = rater.study
-        sets = assignments.numbered(session, study)
-        people = {f"questions-{rater.id}": rater for rater in studies.present(session, study)}
-        form = forms.form_of_fields({name: LineField(LONGEST_ASSIGNMENT) for name in people})
-        form.validate()
-        errors = forms.messages(form)
-        typed = {field.name: field.data for field in form if field.raw_data}
-        for name in typed.keys() - errors.keys():
-            try:
-                questions = assignments.read(typed[name], sets)
-                assignments.assign(session, people[name], questions, access.now())
-            except NotQuestions as error:
-                everything = (key for each in sets for key in each.ids.values())
-                extent = assignments.written(everything, sets)
-                errors[name] = gettext(error.why, item=error.item, extent=extent)
-        if not errors:
-            return see_other(url_for("assignments.show", saved=1))
-        session.rollback()
-        return make_response(_assignments(session, study, typed, errors), 422)
-
-
-def _assignments(
-    session: Session, study: Study, typed: Mapping[str, str], errors: Mapping[str, str]
-) -> str:
-    sets = assignments.numbered(session, study)
-    return render_template(
-        "study/assignments/page.html",
-        raters=studies.present(session, study),
-        named=assignments.by_rater(session, study),
-        sets=sets,
-        written=assignments.written,
-        typed=typed,
-        errors=errors,
-        overlap=study.overlap,
-        is_blind=studies.is_blind(session, study),
-        saved="saved" in request.args,
-    )
-
-
-notes_blueprint = Blueprint("question_notes", __name__, url_prefix="/study/notes")
-
-
-@notes_blueprint.get("/", endpoint="show")
-def show_notes() -> Response:
-    return _notes({}, {}, saved="saved" in request.args)
-
-
-@notes_blueprint.post("/", endpoint="save")
-def save_notes() -> Response:
-    """Store the notes on questions, and which offered ones are shown."""
-    with access.reading() as (session, rater):
-        sets = particulars.question_notes(session, rater.study)
-        notes = {f"note-{question.id}": question.id for question, _ in chain.from_iterable(sets)}
-    shows = ChoiceField({"all": None, **{str(number): number for number in notes.values()}})
-    fields = {"show": shows, **{name: LineField(LONGEST_NOTE) for name in notes}}
-    form = forms.form_of_fields(fields)
-    values = {field.name: field.data for field in form if field.raw_data}
-    if not form.validate():
-        return _notes(values, forms.messages(form), status=422)
-    typed = {notes[name]: text for name, text in values.items() if name in notes}
-    with access.writing() as (session, rater):
-        particulars.set_notes(session, rater.study, typed, access.now())
-        if "show" in values:
-            particulars.show_offered_notes(session, rater.study, access.now(), values["show"])
-    place = f"note-{values['show']}" if values.get("show") else None
-    return see_other(url_for("question_notes.show", saved=1, _anchor=place))
-
-
-def _notes(
-    typed: Mapping[str, str], errors: Mapping[str, str], status: int = 200, *, saved: bool = False
-) -> Response:
-    with access.reading() as (session, rater):
-        sets = particulars.question_notes(session, rater.study)
-        text = render_template(
-            "rating/question_notes/page.html",
-            sets=sets,
-            offered=sum(bool(gold) and not q.note for q, gold in chain.from_iterable(sets)),
-            typed=typed,
-            errors=errors,
-            longest=LONGEST_NOTE,
-            saved=saved,
-        )
-    return make_response(text, status)
