@@ -73,19 +73,17 @@ from relevansi.web.workers import jobs
 if TYPE_CHECKING:
     from jinja2.bccache import Bucket
 
+_PAGES = (
+    *(adjudications, agreement, api, assignments, card_decisions, catalogue, comparisons),
+    *(constraints, evaluations, findings, folder, gold, guides, history, home, imports),
+    *(jobs, judges, judgments, language, offline, own_questions, packs, participants),
+    *(planning, question_notes, questionnaires, rate, raters),
+    *(runs, sign_in, study, telemetry, tokens, user_studies),
+)
 BLUEPRINTS = (
-    *(site.health, telemetry.blueprint, site.shell, site.joined_files, guides.blueprint),
-    *(language.blueprint, language.ratios_blueprint, runs.measures, comparisons.rated),
-    *(
-        module.blueprint
-        for module in (
-            *(adjudications, agreement, api, assignments, card_decisions, catalogue, comparisons),
-            *(constraints, evaluations, findings, folder, gold, history, home, imports),
-            *(jobs, judges, judgments, offline, own_questions, packs, participants),
-            *(planning, question_notes, questionnaires, rate, raters),
-            *(runs, sign_in, study, tokens, user_studies),
-        )
-    ),
+    *(module.blueprint for module in _PAGES),
+    *(site.health, site.shell, site.joined_files),
+    *(language.ratios_blueprint, runs.measures, comparisons.rated),
 )
 PREFIX_HEADER = "HTTP_X_FORWARDED_PREFIX"
 FORWARDED = frozenset({"HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", PREFIX_HEADER})

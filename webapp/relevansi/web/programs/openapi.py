@@ -72,15 +72,15 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
 
 def _responses(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     """Return what comes back by status: the result, and the job that may be in its place."""
-    done: dict[str, Any] = {"description": "It was done."}
-    responses = {str(operation.status): done}
+    success: dict[str, Any] = {"description": "It was done."}
+    responses = {str(operation.status): success}
     if operation.status == 204:
         return responses
     is_union = isinstance(operation.output, UnionType)
     types = get_args(operation.output) if is_union else (operation.output,)
-    done["content"] = {name: {"schema": _BYTES} for name in operation.media}
+    success["content"] = {name: {"schema": _BYTES} for name in operation.media}
     if JSON in operation.media and types[0] is not ExportedFile:
-        done["content"][JSON] = {"schema": _schema(types[0], schemas)}
+        success["content"][JSON] = {"schema": _schema(types[0], schemas)}
     if operation.may_be_job:
         job = {"content": {JSON: {"schema": _schema(types[-1], schemas)}}}
         responses["202"] = {"description": "It goes on as a job.", **job}
