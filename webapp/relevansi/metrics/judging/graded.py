@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from math import fsum, log2
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -371,23 +371,33 @@ def ranking_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in with_judged(names) if name not in HEADLINES)
 
 
-def headline_of(study: Any) -> tuple[str, ...]:
+class StudySettings(Protocol):
+    """The columns of a study that say which figures it shows."""
+
+    @property
+    def measures(self) -> Sequence[str] | None: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def scale(self) -> Mapping[str, Any] | None: ...
+
+
+def headline_of(study: StudySettings) -> tuple[str, ...]:
     """The names of the figures that pages of a study show first, in order.
 
-    `study` has its columns ``measures``, ``kind`` and ``scale``. Each name is one of
-    ``figures.HEADLINES`` or one that ``ranking_figure`` knows.
+    Each is one of ``figures.HEADLINES`` or one that ``ranking_figure`` knows.
     """
     return tuple(study.measures) if study.measures else usual_headline(study)
 
 
-def usual_headline(study: Any) -> tuple[str, ...]:
+def usual_headline(study: StudySettings) -> tuple[str, ...]:
     """The figures of a study whose owner chose none: by its kind of items and its scale."""
     of_kind = KINDS[study.kind].headlines or HEADLINES
     graded = Scale.stored(study.scale).top > 1
     return tuple(name for name in of_kind if graded or name != "nDCG@10")
 
 
-def is_pooled(study: Any) -> bool:
+def is_pooled(study: StudySettings) -> bool:
     """Whether its figures rest on all that was judged for a question, not on lists alone."""
     return KINDS[study.kind].of_collection or bool(ranking_names(headline_of(study)))
 
