@@ -120,15 +120,13 @@ class KindField(Field):
         raise NotImplementedError
 
     def written(self, value: Any) -> str:
-        """Return the text that is read as `value`."""
-        return str(value)
+        """Return the text that is read as `value`; "" for ``None``, which is nothing typed."""
+        return "" if value is None else str(value)
 
     @property
     def typed(self) -> str:
         """The text as it was typed, or as its value is written."""
-        if self.raw_data:
-            return line(self.raw_data[0])
-        return "" if self.data is None else self.written(self.data)
+        return line(self.raw_data[0]) if self.raw_data else self.written(self.data)
 
     def set_value(self, value: Any) -> None:
         """Replace the typed text by a value."""
@@ -217,9 +215,9 @@ class DecimalField(WholeField):
             raise ValueError(UNUSABLE)
         return Fraction(self.within(Fraction(typed.replace(",", "."))))
 
-    def written(self, value: float | Fraction) -> str:
+    def written(self, value: float | Fraction | None) -> str:
         """Return all decimals of the number, without an exponent, as the reader writes them."""
-        return self.plain(value).replace(".", notation.decimal_mark())
+        return "" if value is None else self.plain(value).replace(".", notation.decimal_mark())
 
     @staticmethod
     def plain(value: float | Fraction) -> str:
@@ -249,11 +247,6 @@ class ChoiceField(KindField):
 
     def written(self, value: Any) -> str:
         return next((word for word, meaning in self.meanings.items() if meaning == value), "")
-
-    @property
-    def typed(self) -> str:
-        """The word, also of a value that was never typed."""
-        return line(self.raw_data[0]) if self.raw_data else self.written(self.data)
 
 
 class MomentField(KindField):
