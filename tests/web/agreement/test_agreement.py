@@ -62,6 +62,9 @@ def test_before_two_raters_have_judged_the_page_says_what_is_missing(
     judge(client, run_id, 1)
 
     assert "one rater alone has judged here" in client.get("/agreement").text
+    ties = Page(client.get("/adjudications/"))
+    assert "There is nothing to decide yet" in ties
+    assert ties.has("main a[href='/raters/']")
 
 
 @pytest.mark.usefixtures("two_raters")

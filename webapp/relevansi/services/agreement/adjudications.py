@@ -99,12 +99,13 @@ class Dispute(Struct, frozen=True):
 class Docket(Struct, frozen=True):
     """The disputes of a study, in the order of the module's docstring; settled ones keep theirs.
 
-    ``n_items`` counts all judged items of the study.
+    ``n_items`` counts all judged items of the study, ``n_compared`` those that two raters judged.
     """
 
     ties: tuple[Dispute, ...]
     majorities: tuple[Dispute, ...]
     n_items: int
+    n_compared: int
 
 
 def docket(session: Session, study: Study) -> Docket:
@@ -146,7 +147,8 @@ def docket(session: Session, study: Study) -> Docket:
     disputes.sort(key=_sort_key)
     ties = tuple(dispute for dispute in disputes if dispute.is_tie)
     majorities = tuple(dispute for dispute in disputes if not dispute.is_tie)
-    return Docket(ties, majorities, n_items=len(cast))
+    n_compared = sum(len(by_rater) > 1 for by_rater in cast.values())
+    return Docket(ties, majorities, n_items=len(cast), n_compared=n_compared)
 
 
 def _sort_key(dispute: Dispute) -> tuple[Fraction, int, int, int]:

@@ -120,6 +120,7 @@ def _page(
         "n_ties": len(docket.ties),
         "n_majorities": len(docket.majorities),
         "n_items": docket.n_items,
+        "n_compared": docket.n_compared,
         "names_shown": adjudications.names_shown(session, study),
         "reason_required": study.reason_required,
         "reasons": reasons.offered(study.kind, study.reasons),
