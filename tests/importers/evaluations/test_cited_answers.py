@@ -10,7 +10,6 @@ import pytest
 
 from relevansi.i18n import speaking
 from relevansi.importers.evaluations import cited_answers, expected_json
-from relevansi.importers.evaluations.cited_answers import JsonLine
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.problems import ImportRefused
 from relevansi.metrics.evaluations.answers import AnswerRow
@@ -127,45 +126,6 @@ def test_chunks_are_read_with_their_strategy() -> None:
     ]
     assert isinstance(wrong, Problem)
     assert (wrong.code, wrong.line) == ("line_value_wrong", 4)
-
-
-def read_all(data: bytes) -> list[JsonLine | Problem]:
-    return list(cited_answers.read_lines("a.jsonl", io.BytesIO(data)))
-
-
-def test_each_line_is_one_object_with_its_number() -> None:
-    result = read_all(b'\xef\xbb\xbf{"a": 1}\n\n  \r\n{"b": "\\u0000x"}')
-
-    assert result == [JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 4, {"b": "x"})]
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        (b'{"a": 1', "a.jsonl, line 2 is not complete JSON (column 8) and is left out."),
-        (b"[1]", "a.jsonl, line 2 is left out; found: a list; expected: an object"),
-        (b"id,answer", "a.jsonl, line 2 is left out; found: a table (CSV)"),
-        (b'{"a": NaN}', "a.jsonl: line 2, a is wrong"),
-        (b'{"a": "\xff"}', "a.jsonl, line 2 is not UTF-8 text and is left out."),
-        (b"[" * 10_000, "a.jsonl, line 2 is not complete JSON"),
-    ],
-)
-def test_a_bad_line_is_told_and_the_next_one_read(line: bytes, told: str) -> None:
-    first, bad, last = read_all(b'{"a": 1}\n' + line + b'\n{"a": 3}\n')
-
-    assert isinstance(bad, Problem)
-    with speaking("en"):
-        assert problems.message(bad).startswith(told)
-    assert (first, last) == (JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 3, {"a": 3}))
-
-
-def test_an_endless_line_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cited_answers, "MAX_LINE_BYTES", 16)
-    long, good = read_all(b'{"a": "' + b"x" * 100 + b'"}\n{"a": 2}\n')
-
-    assert isinstance(long, Problem)
-    assert (long.code, long.line) == ("line_too_long", 1)
-    assert good == JsonLine("a.jsonl", 2, {"a": 2})
 
 
 @pytest.mark.parametrize("text", NOTHING)

@@ -21,7 +21,7 @@ from relevansi.services.agreement.adjudications import (
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating, NotToJudge
 from relevansi.services.runs import reports, runs
-from relevansi.services.runs.reports import Provenance
+from relevansi.services.runs.votes import Provenance, provenances
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
@@ -123,7 +123,7 @@ def test_a_settlement_decides_under_the_rule_and_majority_where_it_is_silent(
 
     assert [label(slug, "majority") for slug in "abcde"] == [YES, YES, None, None, YES]
     assert [label(slug, "adjudicated") for slug in "abcde"] == [YES, NO, None, NO, YES]
-    result = reports.provenances(session, study, scope)
+    result = provenances(session, study, scope)
     assert result[thing(session, "b")] is Provenance.ADJUDICATED
     # d is settled and c tied; under majority neither is in the precision of what was judged.
     majority = reports.report(session, study, run_id, reports.rule_of(session, study, "majority"))

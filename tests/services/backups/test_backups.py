@@ -18,7 +18,7 @@ from relevansi.db.engine import Database
 from relevansi.db.migrations import HEAD
 from relevansi.db.tables.base import Base
 from relevansi.db.tables.judging import StoredItem
-from relevansi.services.backups import backups
+from relevansi.services.backups import backups, moves
 from tests.conftest import NOW
 from tests.services.backups.full_database import ROWS, fill, judged, pack
 from tests.services.other_database import on_postgres, on_sqlite
@@ -96,7 +96,7 @@ def test_every_row_of_every_table_comes_back_and_new_ones_are_numbered_on(
 
     assert about.counts == dict.fromkeys(Base.metadata.tables, ROWS)
     with database.reading() as old, other.reading() as new:
-        for table in backups.tables():
+        for table in moves.tables():
             rows = select(table).order_by(*table.primary_key)
             assert new.execute(rows).all() == old.execute(rows).all()
     add(other, "slug:new")

@@ -18,7 +18,7 @@ from relevansi.db.migrations import HEAD
 from relevansi.db.tables.judging import Judgment, StoredItem
 from relevansi.db.tables.people import Attempt
 from relevansi.db.tables.study import Assignment, Study
-from relevansi.services.backups import backups
+from relevansi.services.backups import backups, moves
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.backups.full_database import fill
@@ -176,7 +176,7 @@ def test_what_an_older_backup_holds_comes_through_the_migrations(
 def written(file: Path, content: Path, **stated: Any) -> Path:
     opened = Database(sqlite_url(content))
     with opened.reading() as session:
-        counts = backups.counts(session)
+        counts = moves.counts(session)
     opened.close()
     data = content.read_bytes()
     about = {

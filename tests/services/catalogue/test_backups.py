@@ -9,7 +9,7 @@ import pytest
 
 from relevansi.db.engine import Database
 from relevansi.kinds.document import Document
-from relevansi.services.backups import backups
+from relevansi.services.backups import backups, moves
 from relevansi.services.catalogue import catalogue, search
 from tests.conftest import NOW
 from tests.services.other_database import on_postgres, on_sqlite
@@ -56,7 +56,7 @@ def test_a_moved_catalogue_is_searched_where_it_arrives(
     other.prepare()
 
     with database.reading() as source, other.writing() as target:
-        backups.move(source, target)
+        moves.move(source, target)
         target.commit()
 
     assert (count(other, "dress"), count(other, "hat")) == (1, 0)

@@ -33,6 +33,7 @@ from relevansi.services.proof_packs.packs import MachineNotPacked
 from relevansi.services.rating import workloads
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import MachineNotReleased, in_study
+from relevansi.services.runs.votes import votes_by_item
 from relevansi.services.study import progress, studies
 from tests.chatbot.bots import Bot
 from tests.conftest import NOW
@@ -97,7 +98,7 @@ def everything_of_people(session: Session, study: Study) -> str:
         members = {name: opened.read(name) for name in opened.namelist()}
     dated = {"manifest.json", "SHA256SUMS", "README.md", "pack.json"}
     result |= {name: data for name, data in members.items() if name.split("/")[-1] not in dated}
-    result["votes"] = reports.votes(session, study, in_study(study))
+    result["votes"] = votes_by_item(session, study, in_study(study))
     result["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]
     result["progress"] = [
         (workloads.progress(session, rater), workloads.finished_counts(session, rater))

@@ -16,7 +16,8 @@ from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.runs import reports
-from relevansi.services.runs.reports import Provenance, Rule, UnknownRater, UnknownRule
+from relevansi.services.runs.reports import Rule, UnknownRater, UnknownRule
+from relevansi.services.runs.votes import Provenance, margin, provenance
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
@@ -169,8 +170,8 @@ def test_an_owner_who_only_organises_holds_nothing_up(
     ],
 )
 def test_votes_say_where_a_label_comes_from(cast: list[str], found: Provenance) -> None:
-    assert reports.provenance(cast) is found
-    assert reports.provenance(cast, adjudicated=True) is Provenance.ADJUDICATED
+    assert provenance(cast) is found
+    assert provenance(cast, adjudicated=True) is Provenance.ADJUDICATED
 
 
 @pytest.mark.parametrize(
@@ -184,4 +185,4 @@ def test_votes_say_where_a_label_comes_from(cast: list[str], found: Provenance) 
     ],
 )
 def test_the_margin_is_a_share_of_the_decided_votes(cast: list[str], lead: Fraction) -> None:
-    assert reports.margin(cast) == lead
+    assert margin(cast) == lead

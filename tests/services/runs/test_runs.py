@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -18,13 +15,7 @@ from relevansi.services.comparisons import chosen_runs
 from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import AnswerRating
 from relevansi.services.runs import reports, runs
-from relevansi.services.runs.runs import (
-    DiskFile,
-    NotUnreadable,
-    RecordedFile,
-    SourceComparison,
-    UnknownRun,
-)
+from relevansi.services.runs.runs import NotUnreadable, UnknownRun
 from tests.conftest import NOW
 from tests.services.comparisons.stored_runs import stored
 from tests.services.rating.blind_raters import set_study
@@ -174,26 +165,3 @@ def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
     assert lists()[1:] == [(hybrid, api, vector, late)] * 2  # a new run comes last
     runs.relabel(session, study, late, "bm25", "one", NOW)
     assert lists() == [(hybrid, api, vector, late)] * 3
-
-
-A, B = (RecordedFile("run %(id)s", run_id, "api/results.json", run_id * 64) for run_id in "ab")
-
-
-def on_disk(path: str, content: str, *, named: bool = False) -> DiskFile:
-    return DiskFile(Path(path), content * 64, named)
-
-
-def test_a_file_on_the_disk_is_known_by_its_hash_then_by_its_name() -> None:
-    same = on_disk("kept/elsewhere.json", "a")
-    changed = on_disk("data/results.json", "c")
-    windows = replace(A, name="C:\\data\\api\\results.json")
-    notes, named = on_disk("data/notes.txt", "c"), on_disk("other.json", "d", named=True)
-
-    assert runs.compare([A], [same]) == SourceComparison((A,), (), (), ())
-    assert runs.compare([A], [changed]) == SourceComparison((), ((A, changed),), (), ())
-    assert runs.compare([windows], [changed]).differing == ((windows, changed),)
-    # A file of the same name that is another run's differs from none.
-    of_b = on_disk("b/results.json", "b")
-    assert runs.compare([A, B], [of_b]) == SourceComparison((B,), (), (A,), ())
-    # Only files that the user named are told where nothing was made of them.
-    assert runs.compare([A], [notes, named]) == SourceComparison((), (), (A,), (named,))

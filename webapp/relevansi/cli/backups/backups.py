@@ -20,7 +20,7 @@ from relevansi.db.engine import Database, DatabaseOutOfDate
 from relevansi.db.migrations import HEAD
 from relevansi.db.sqlite_files import DatabaseInUse, DatabaseInUseBy
 from relevansi.i18n import gettext, mark
-from relevansi.services.backups import backups
+from relevansi.services.backups import backups, moves
 from relevansi.services.backups.backups import About
 
 ENGINES = {"sqlite", "postgresql"}
@@ -48,7 +48,7 @@ def backup_command(file: Path, *, replace: bool, catalogue: bool) -> None:
         left_out = 0
         if not catalogue:
             with opened.reading() as session:
-                left_out = backups.counts(session, ["catalogue_items"]).get("catalogue_items", 0)
+                left_out = moves.counts(session, ["catalogue_items"]).get("catalogue_items", 0)
         if piped:
             with file.open("rb") as backup:
                 output.write_pieces(iter(lambda: backup.read(PIECE), b""))
@@ -131,11 +131,11 @@ def move_command(database_url: str) -> None:
             raise DatabaseOutOfDate(source.description)
         target.prepare()
         with source.reading() as old, target.writing() as session:
-            with output.bar(2 * sum(backups.counts(old).values())) as bar:
-                moved = backups.move(old, session, lambda name, rows: bar.advance(rows, name=name))
+            with output.bar(2 * sum(moves.counts(old).values())) as bar:
+                moved = moves.move(old, session, lambda name, rows: bar.advance(rows, name=name))
             session.commit()
         with source.reading() as session:
-            counts_now = backups.counts(session)
+            counts_now = moves.counts(session)
         where = target.description
     width = max(map(len, moved))
     for name, rows in moved.items():

@@ -39,8 +39,8 @@ from relevansi.services.judging import stored_summaries
 from relevansi.services.machine_judges import judges
 from relevansi.services.offline.runs import offline_run
 from relevansi.services.proof_packs import packs
-from relevansi.services.runs import reports, runs
-from relevansi.services.runs.runs import SourceComparison
+from relevansi.services.runs import reports, source_files
+from relevansi.services.runs.source_files import SourceComparison
 from relevansi.services.study import studies
 
 
@@ -408,13 +408,13 @@ def check_command(paths: Sequence[Path]) -> None:
     one with the recorded SHA-256. With PATHS, files or folders of them, compares the source
     files of runs and automatic evaluations with their recorded SHA-256 too.
     """
-    files = list(runs.files_below(paths))
+    files = list(source_files.files_below(paths))
     with options.opened() as used:
         _refuse_damaged(used)
         with used.reading() as session:
             figures = stored_summaries.check(session)
             prompts = judges.changed_prompts(session)
-            sources = runs.compare(runs.recorded(session), files)
+            sources = source_files.compare(source_files.recorded(session), files)
     wrong = []
     if figures:
         wrong.append(ngettext("%(n)s figure differs.", "%(n)s figures differ.", len(figures)))

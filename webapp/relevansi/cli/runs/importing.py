@@ -33,7 +33,7 @@ from relevansi.services.catalogue.imports import Mode
 from relevansi.services.exports import rated_imports
 from relevansi.services.exports.rated_imports import RatedImport
 from relevansi.services.exports.ratings import RatingsReport
-from relevansi.services.runs import file_formats, samples
+from relevansi.services.runs import file_formats, sample_runs
 from relevansi.services.runs.file_formats import (
     FORMATS,
     RATED_CSV,
@@ -148,7 +148,7 @@ def import_command(
             file_import.take(paths)
         with opened.reading() as session:
             study = studies.current(session)
-            sample = {run.id for run in samples.sample_runs(session, study)} if study else set()
+            sample = {run.id for run in sample_runs.find(session, study)} if study else set()
     outcome = file_import.outcome
     if reply.is_json:
         reply.json(import_report.outcome_json(outcome))

@@ -3,97 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import IO, Annotated, Any, BinaryIO, TypeVar
+from typing import Annotated, Any, BinaryIO
 
-from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec import Meta
 
-from relevansi.importers.runs.json_documents import FromFile, kind_of, load, read_object
+from relevansi.importers.evaluations.json_lines import JsonLine, read_lines, read_row, wrong_value
+from relevansi.importers.runs.json_documents import FromFile
 from relevansi.importers.runs.prices import is_blank_sign, is_placeholder
-from relevansi.importers.runs.problems import UnreadableFile, error
 from relevansi.metrics.evaluations.answers import SETTINGS, AnswerRow
 from relevansi.metrics.evaluations.chunks import ChunkRow
 from relevansi.records import Problem
-
-MAX_LINE_BYTES = 16 * 2**20
-
-_BLANKS = b"\xef\xbb\xbf \t\r\n"
-_OF_A_LINE = {
-    "value_missing": "line_value_missing",
-    "value_wrong": "line_value_wrong",
-    "not_utf8": "line_not_utf8",
-    "json_key_repeated": "line_key_repeated",
-}
-Model = TypeVar("Model", bound=FromFile)
-
-
-class JsonLine(Struct, frozen=True):
-    """One line of the file `name`, counted from 1, with the object it holds."""
-
-    name: str
-    number: int
-    value: dict[str, object]
-
-
-def read_lines(name: str, file: IO[bytes]) -> Iterator[JsonLine | Problem]:
-    """Every line of `file` as the object it holds, or as what is wrong with it."""
-    for number, data in enumerate(raw_lines(file), 1):
-        if data is None:
-            limit = MAX_LINE_BYTES // 2**20
-            yield error("line_too_long", name, {"limit": limit}, line=number)
-        elif data.strip(_BLANKS):
-            yield _line(name, number, data.rstrip(b"\r\n"))
-
-
-def read_row(
-    kind: type[Model], line: JsonLine, raw: object = None, place: str = ""
-) -> tuple[Model | None, list[Problem]]:
-    """The row that `line` holds, or `raw` at a place in it, or none: a wrong value costs it."""
-    outcomes = dict.fromkeys(("", *kind.__struct_fields__), "line_left_out")
-    value = line.value if raw is None else raw
-    row, wrong = read_object(kind, value, file=line.name, place=place, outcomes=outcomes)
-    problems = [replace(p, code=_OF_A_LINE[p.code], line=line.number, query_id=None) for p in wrong]
-    return (None if problems else row), problems
-
-
-def wrong_value(line: JsonLine, place: str, value: object, expected: str) -> Problem:
-    """The problem that `place` in `line` holds something other than `expected`."""
-    words = {"place": place, "found": kind_of(value), "expected": expected}
-    words["outcome"] = "line_left_out"
-    return error("line_value_wrong", line.name, words, line=line.number)
-
-
-def raw_lines(file: IO[bytes]) -> Iterator[bytes | None]:
-    """Every line of `file`, ``None`` for one beyond `MAX_LINE_BYTES`."""
-    while data := file.readline(MAX_LINE_BYTES):
-        if len(data) < MAX_LINE_BYTES or data.endswith(b"\n"):
-            yield data
-            continue
-        while remainder := file.readline(MAX_LINE_BYTES):
-            if remainder.endswith(b"\n"):
-                break
-        yield None
-
-
-def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
-    looks: dict[str, str | int] = {"expected": "object"}
-    try:
-        value, impossible = load(name, data, expected="answers_file")
-    except UnreadableFile as refused:
-        why = refused.problem
-        if why.code in _OF_A_LINE:
-            return error(_OF_A_LINE[why.code], name, why.details, line=number)
-        if why.code == "not_json" and "found" in why.details:
-            looks["found"] = why.details["found"]
-            return error("line_not_an_object", name, looks, line=number)
-        return error("line_broken", name, {"column": why.details.get("column", 1)}, line=number)
-    if not isinstance(value, dict):
-        return error("line_not_an_object", name, looks | {"found": kind_of(value)}, line=number)
-    line = JsonLine(name, number, value)
-    if impossible:
-        return wrong_value(line, str(impossible[0].details["place"]), None, "number")
-    return line
-
 
 _FROM_0, _PART, _COSINE = Meta(ge=0), Meta(ge=0, le=1), Meta(ge=-1, le=1)
 Identity = Annotated[str | int, Meta(description="text_or_number")]

@@ -11,8 +11,8 @@ from typing import Annotated, Any, BinaryIO
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
-from relevansi.importers.evaluations import cited_answers
-from relevansi.importers.evaluations.cited_answers import Contexts, Identity, Text, read_row
+from relevansi.importers.evaluations.cited_answers import Contexts, Identity, Text
+from relevansi.importers.evaluations.json_lines import read_lines, read_row
 from relevansi.importers.runs.json_documents import FromFile, kind_of, load, read_object
 from relevansi.importers.runs.prices import is_blank_sign
 from relevansi.importers.runs.problems import ImportRefused, error, warning
@@ -295,7 +295,7 @@ def _answers(
     """The provenance in an outputs file, and the questions that it answers by their ids."""
     fields: dict[str, object] = {}
     answered: dict[str, JsonQuestion] = {}
-    for line in cited_answers.read_lines(reading.name, file):
+    for line in read_lines(reading.name, file):
         if isinstance(line, Problem):
             reading.problems.append(line)
             continue

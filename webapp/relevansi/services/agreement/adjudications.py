@@ -32,7 +32,8 @@ from relevansi.services.rating import pages, pool
 from relevansi.services.rating.pages import EarlierTurn
 from relevansi.services.rating.pool import Purpose
 from relevansi.services.runs import reports
-from relevansi.services.runs.reports import Votes, in_study
+from relevansi.services.runs.reports import in_study
+from relevansi.services.runs.votes import Votes, decided_counts, is_disputed, margin, votes_by_item
 from relevansi.services.study import studies
 
 MAX_REASON = 2_000  # characters
@@ -112,7 +113,7 @@ def docket(session: Session, study: Study) -> Docket:
     """Return every dispute of the study, ties apart from those with a majority."""
     shown_items = select(JudgedItem.id).where(pool.is_shown(study.id, study.pool_depth))
     pooled = set(session.scalars(shown_items))
-    all_votes = reports.votes(session, study, in_study(study))
+    all_votes = votes_by_item(session, study, in_study(study))
     cast = {key: by_rater for key, by_rater in all_votes.items() if by_rater or key in pooled}
     columns = (Adjudication.verdict, Adjudication.reason, Adjudication.at, Rater.name.label("by"))
     settlements = session.execute(select(Adjudication.judged_item_id, *columns).join(Rater))
@@ -120,7 +121,7 @@ def docket(session: Session, study: Study) -> Docket:
     listed = [
         item_id
         for item_id, by_rater in cast.items()
-        if item_id in settled or reports.is_disputed(by_rater.values())
+        if item_id in settled or is_disputed(by_rater.values())
     ]
     merging = verdicts.merging_of(study)
     rows = session.execute(
@@ -139,7 +140,7 @@ def docket(session: Session, study: Study) -> Docket:
             card=None if item.card is None else from_row(item.card),
             cast=cast[item.id],
             label=merging(tuple(cast[item.id].values())),
-            disputed=reports.is_disputed(cast[item.id].values()),
+            disputed=is_disputed(cast[item.id].values()),
             settlement=settled.get(item.id),
         )
         for item, question in rows
@@ -155,8 +156,8 @@ def _sort_key(dispute: Dispute) -> tuple[Fraction, int, int, int]:
     if dispute.is_tie:
         return Fraction(0), 0, dispute.position, dispute.item_id
     cast = dispute.cast.values()
-    n_decided = reports.decided(cast).total()
-    return reports.margin(cast), -n_decided, dispute.position, dispute.item_id
+    n_decided = decided_counts(cast).total()
+    return margin(cast), -n_decided, dispute.position, dispute.item_id
 
 
 def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
@@ -287,11 +288,11 @@ def _lock_dispute(
     # Locked, so that of two adjudicators of one item the second sees what the first settled.
     item = session.scalar(select(JudgedItem).where(JudgedItem.id == item_id).with_for_update())
     of_question = Query.question_id == (item.question_id if item else None)
-    cast = reports.votes(session, study, in_study(study) & of_question).get(item_id)
+    cast = votes_by_item(session, study, in_study(study) & of_question).get(item_id)
     if item is None or cast is None:
         raise UnknownItem(item_id)
     settlement = session.get(Adjudication, item_id)
-    if settlement is None and not reports.is_disputed(cast.values()):
+    if settlement is None and not is_disputed(cast.values()):
         raise NotDisputed(item_id)
     return item, settlement
 

@@ -26,6 +26,7 @@ from relevansi.services.judging import verdicts
 from relevansi.services.judging.events import UnknownQuery
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
+from relevansi.services.runs.votes import votes_by_item
 from relevansi.services.study.question_sets import is_put_to_raters
 
 MIN_RUNS = 2
@@ -282,7 +283,7 @@ def compared_question(
         query.run_id: merged.summary(query, cannot_tell=study.cannot_tell, ranking=ranking)
         for query in verdicts.asked_queries(session, scope, pooled=bool(ranking))
     }
-    votes = {} if rule.rater is not None else reports.votes(session, study, scope)
+    votes = {} if rule.rater is not None else votes_by_item(session, study, scope)
     listed = _listed(session, scope, names, merged, votes)
     holes = verdicts.holes(session, scope)
     empty_answers = reports.empty_answers(session, study, scope, rule)

@@ -28,7 +28,7 @@ from relevansi.chatbot.failures import CallFailed, NotTheContract
 from relevansi.config import resource
 from relevansi.failures import Conflict, Refused
 from relevansi.i18n import gettext, mark
-from relevansi.importers.evaluations import cited_answers
+from relevansi.importers.evaluations import json_lines
 from relevansi.importers.evaluations.expected_json import JsonQuestionSet
 from relevansi.metrics.evaluations import json_answers
 from relevansi.metrics.evaluations.json_answers import Context, JsonQuestion
@@ -231,7 +231,7 @@ def begin(
         # A line that was cut off by a crash is asked again.
         file.truncate(data.rfind(b"\n") + 1)
         file.seek(0)
-        for line in cited_answers.read_lines(path.name, file):
+        for line in json_lines.read_lines(path.name, file):
             if isinstance(line, Problem):
                 continue
             if "id" in line.value:

@@ -53,6 +53,7 @@ from relevansi.services.rating import particulars
 from relevansi.services.runs import reasons, reports, runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.runs.runs import sequence
+from relevansi.services.runs.votes import provenances
 from relevansi.services.study import studies
 
 OWN_QUERY = mark(
@@ -169,7 +170,7 @@ def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedF
     seconds: Mapping[tuple[int, int], float] = {}
     if rater is None:
         settled = rated.rule.name == reports.ADJUDICATED
-        origins = reports.provenances(rated.session, rated.study, in_run, adjudicated=settled)
+        origins = provenances(rated.session, rated.study, in_run, adjudicated=settled)
     elif of_collection:
         seconds = reports.seconds(rated.session, in_run, [rater])
     name = rated.rated_by if rater or of_collection else rated.rule.name

@@ -54,6 +54,7 @@ from relevansi.services.gold.gold import Gold
 from relevansi.services.judging.events import UnknownQuery
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
+from relevansi.services.runs.votes import votes_by_item
 
 
 class NoGold(Missing):
@@ -406,7 +407,7 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
     if checked.report is None:
         raise NoGold(run_id)
     ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
-    votes_by_item = reports.votes(session, study, Query.run_id == run_id)
+    all_votes = votes_by_item(session, study, Query.run_id == run_id)
     left_out = Counter({"manual": 0, "not shown": 0, "undecided": 0})
     compared: list[CardJudgedTwice] = []
     for line in checked.report.queries:
@@ -424,7 +425,7 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
             elif person in {None, Relevance.UNSURE}:
                 left_out["undecided"] += 1
             else:
-                votes = Counter(votes_by_item[item_id].values())
+                votes = Counter(all_votes[item_id].values())
                 relevant = votes[str(Relevance.RELEVANT)]
                 decided = relevant + votes[str(Relevance.NOT_RELEVANT)]
                 is_relevant = person is Relevance.RELEVANT

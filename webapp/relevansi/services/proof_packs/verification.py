@@ -39,7 +39,7 @@ from relevansi.importers.runs.json_documents import storable_text
 from relevansi.kinds import KINDS
 from relevansi.metrics.proof_packs import proof_files
 from relevansi.records import EmptyOutcome, OnProgress, Scale, no_progress
-from relevansi.services.backups import backups
+from relevansi.services.backups import backups, moves
 from relevansi.services.judging.events import REPEAT_FIELDS
 from relevansi.services.proof_packs import packs
 from relevansi.services.runs import reports, runs
@@ -394,8 +394,8 @@ def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> 
             if table.autoincrement_column is not None:
                 row.setdefault(table.autoincrement_column.name, number)
             columns = {column.name: row.get(column.name) for column in table.columns}
-            backups.check_fit(table, columns, columns.keys() - row.keys())
-        except (KeyError, ValueError, TypeError, backups.UnfitRow) as wrong:
+            moves.check_fit(table, columns, columns.keys() - row.keys())
+        except (KeyError, ValueError, TypeError, moves.UnfitRow) as wrong:
             raise UnfitRows(table.name, f"{number}: {wrong}"[:200]) from wrong
         by_columns.setdefault(frozenset(row), []).append(row)
     # One statement inserts rows of the same columns only.

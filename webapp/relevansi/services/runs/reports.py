@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from enum import StrEnum
-from fractions import Fraction
+from collections.abc import Sequence
 from itertools import starmap
 from statistics import median
 
@@ -15,7 +12,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from relevansi import failures, labels
-from relevansi.db.tables.judging import Adjudication, Event, StoredSummary
+from relevansi.db.tables.judging import Event, StoredSummary
 from relevansi.db.tables.machine_judges import MachineJudge
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Run
@@ -27,7 +24,7 @@ from relevansi.metrics.judging.empty_answers import EmptyAnswer, Evidence
 from relevansi.metrics.judging.figures import QueryRow, RunReport
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.metrics.judging.pace import GivenVerdict, seconds_before
-from relevansi.records import Blindness, QueryState, Relevance, Scale, State
+from relevansi.records import Blindness, QueryState, Scale, State
 from relevansi.services.catalogue import evidence
 from relevansi.services.judging import stored_summaries, verdicts
 from relevansi.services.judging.verdicts import Scope, Verdicts
@@ -352,101 +349,6 @@ def verdicts_under(
     return merged(session, scope, studies.raters(session, study), pooled=pooled)
 
 
-Votes = Mapping[int, str]
-"""Each rater's verdict on one judged item, by the rater's id."""
-
-
-class Provenance(StrEnum):
-    """Where a final label comes from, under the rule "adjudicated"."""
-
-    UNANIMOUS = "unanimous"
-    MAJORITY = "majority"
-    MEDIAN = "median"
-    ADJUDICATED = "adjudicated"
-    OPEN = "open"
-
-
 def in_study(study: Study) -> Scope:
     """Return the condition on ``Query`` that it belongs to a run of the study."""
     return Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
-
-
-def votes(session: Session, study: Study, scope: Scope) -> dict[int, dict[int, str]]:
-    """Return the votes on every judged item in `scope`, by ascending id; some have none.
-
-    What was pinned as evidence on the questions is among the items.
-    """
-    pinned = {*session.scalars(evidence.pinned(scope))}
-    item_ids = {*session.scalars(verdicts.judged_items(scope)), *pinned}
-    votes_by_item: dict[int, dict[int, str]] = {
-        item_id: {} for item_id in sorted(item_id for item_id in item_ids if item_id is not None)
-    }
-    raters = [rater.id for rater in studies.raters(session, study)]
-    by_rater = verdicts.by_rater(session, scope, raters, pooled=bool(pinned))
-    for rater_id, verdicts_of_rater in by_rater.items():
-        for item_id in verdicts_of_rater.by_item.keys() & votes_by_item.keys():
-            votes_by_item[item_id][rater_id] = verdicts_of_rater.by_item[item_id]
-    return votes_by_item
-
-
-def provenances(
-    session: Session, study: Study, scope: Scope, *, adjudicated: bool = True
-) -> dict[int, Provenance]:
-    """Return the provenance of the final label of every judged item in `scope`."""
-    decided_items = select(Adjudication.judged_item_id)
-    settled = set(session.scalars(decided_items)) if adjudicated else set[int]()
-    merging = verdicts.merging_of(study)
-    return {
-        item_id: provenance(cast.values(), adjudicated=item_id in settled, merging=merging)
-        for item_id, cast in votes(session, study, scope).items()
-    }
-
-
-def provenance(
-    cast: Collection[str],
-    *,
-    adjudicated: bool = False,
-    merging: verdicts.Merging = verdicts.majority_verdict,
-) -> Provenance:
-    """Return where the label that merges the votes `cast` comes from.
-
-    >>> [str(provenance(cast)) for cast in (["1", "1"], ["1", "1", "0"], ["1", "0"], [])]
-    ['unanimous', 'majority', 'open', 'open']
-    >>> str(provenance(["1", "0"], merging=verdicts.lower_median))
-    'median'
-    """
-    if adjudicated:
-        return Provenance.ADJUDICATED
-    if merging(tuple(cast)) is None:
-        return Provenance.OPEN
-    if not is_disputed(cast):
-        return Provenance.UNANIMOUS
-    by_median = merging is verdicts.lower_median and any(vote.isdecimal() for vote in cast)
-    return Provenance.MEDIAN if by_median else Provenance.MAJORITY
-
-
-def decided(cast: Collection[str]) -> Counter[str]:
-    """Return how often each verdict but "cannot tell" was given."""
-    return Counter(vote for vote in cast if vote != Relevance.UNSURE)
-
-
-def is_disputed(cast: Collection[str]) -> bool:
-    """Whether the decided votes differ.
-
-    >>> is_disputed(["1", "0"]), is_disputed(["1", "unsure"])
-    (True, False)
-    """
-    return len(decided(cast)) > 1
-
-
-def margin(cast: Collection[str]) -> Fraction:
-    """Return by how much the leading verdict leads, as a share of the decided votes.
-
-    >>> margin(["1", "0"]), margin(["1", "1", "0", "unsure"])
-    (Fraction(0, 1), Fraction(1, 3))
-    """
-    counts = decided(cast)
-    if not counts:
-        return Fraction(0)
-    (_, first), *others = counts.most_common(2)
-    return Fraction(first - (others[0][1] if others else 0), counts.total())

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from datetime import datetime
-from hashlib import file_digest
-from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from relevansi import failures, labels
 from relevansi.db.tables.base import belonging_to
-from relevansi.db.tables.evaluations import CardDecision, Evaluation
+from relevansi.db.tables.evaluations import CardDecision
 from relevansi.db.tables.judging import JudgedItem, Judgment, QueryRating, StoredSummary
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run, RunFile
@@ -177,7 +175,7 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> tuple[list[str
     of_run = Query.run_id == run.id
     n = select(func.count())
     judgments = n.select_from(Judgment).join(JudgedItem).where(Judgment.verdict.is_not(None))
-    pooled = JudgedItem.id.in_(things_shown(of_run)) & JudgedItem.run_id.is_(None)
+    pooled = JudgedItem.id.in_(items_shown(of_run)) & JudgedItem.run_id.is_(None)
     counts = (
         n.select_from(Query).where(of_run),
         n.select_from(QueryRating).join(Query).where(of_run),
@@ -270,89 +268,8 @@ def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
     )
 
 
-def things_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
+def items_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
     """Return the statement over the judged items that answers show or left empty."""
     items = select(Result.judged_item_id).join(Query).where(scope)
     items = items.where(Result.judged_item_id.is_not(None))
     return items.union(select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None)))
-
-
-class RecordedFile(Struct, frozen=True):
-    """A source file as recorded; the message ``origin`` with its ``id`` says what came of it."""
-
-    origin: str
-    id: str
-    name: str
-    sha256: str
-
-    @property
-    def base(self) -> str:
-        """The name without the folders that were stated with it."""
-        return PureWindowsPath(self.name).name  # which has either slash between folders
-
-
-class DiskFile(Struct, frozen=True):
-    """A file on the disk; ``is_named`` where the user named the file itself, not its folder."""
-
-    path: Path
-    sha256: str
-    is_named: bool
-
-
-class SourceComparison(Struct, frozen=True):
-    """The files on the disk beside the recorded ones.
-
-    ``differing`` have the name of a recorded file and other contents, ``absent`` are recorded
-    files that were not found, ``unknown`` were named by the user and are no recorded file.
-    """
-
-    equal: tuple[RecordedFile, ...]
-    differing: tuple[tuple[RecordedFile, DiskFile], ...]
-    absent: tuple[RecordedFile, ...]
-    unknown: tuple[DiskFile, ...]
-
-
-def recorded(session: Session) -> list[RecordedFile]:
-    """Return every source file of the database: those of runs, then of evaluations."""
-    runs = session.execute(
-        select(RunFile.run_id, RunFile.name, RunFile.sha256).order_by(RunFile.id)
-    )
-    sources = [RecordedFile(mark("run %(id)s"), *row) for row in runs]
-    evaluations = session.execute(
-        select(Evaluation.id, Evaluation.files).order_by(Evaluation.created_at, Evaluation.id)
-    )
-    for evaluation_id, files in evaluations:
-        origin = mark("evaluation %(id)s")
-        sources += [
-            RecordedFile(origin, evaluation_id, file["name"], file["sha256"]) for file in files
-        ]
-    return sources
-
-
-def files_below(paths: Iterable[Path]) -> Iterator[DiskFile]:
-    """The files among `paths` and those in the folders among them."""
-    for path in paths:
-        inside = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in filter(Path.is_file, inside):
-            with file.open("rb") as opened:
-                yield DiskFile(file, file_digest(opened, "sha256").hexdigest(), file == path)
-
-
-def compare(recorded: Sequence[RecordedFile], on_disk: Sequence[DiskFile]) -> SourceComparison:
-    """Return which of the files on the disk are the recorded ones, by their SHA-256.
-
-    A file with the name of a recorded one differs only where that one is nowhere else and the
-    file is not another recorded one: every run has a ``test_results_latest.json``.
-    """
-    hashes_on_disk = {file.sha256 for file in on_disk}
-    hashes = {file.sha256 for file in recorded}
-    missed = [file for file in recorded if file.sha256 not in hashes_on_disk]
-    strange = [file for file in on_disk if file.sha256 not in hashes]
-    pairs = [(file, copy) for file in missed for copy in strange if copy.path.name == file.base]
-    changed, copies = [file for file, _ in pairs], [copy for _, copy in pairs]
-    return SourceComparison(
-        equal=tuple(file for file in recorded if file.sha256 in hashes_on_disk),
-        differing=tuple(pairs),
-        absent=tuple(file for file in missed if file not in changed),
-        unknown=tuple(file for file in strange if file.is_named and file not in copies),
-    )

@@ -30,7 +30,7 @@ from relevansi.records import Counts, Problem
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.exports import exports
 from relevansi.services.rating import workloads
-from relevansi.services.runs import reports, runs, samples
+from relevansi.services.runs import reports, runs, sample_runs
 from relevansi.services.runs.runs import RunOverview
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import Exposure, Period
@@ -266,8 +266,8 @@ def delete(run_id: str) -> Response:
 def ask_to_remove_sample() -> Response:
     """Say what goes with the sample runs; once there are none, lead back to the first page."""
     with access.reading() as (session, rater):
-        sample = samples.sample_runs(session, rater.study)
-        judgments, ratings, restores_blind = samples.removal_cost(session, rater.study, sample)
+        sample = sample_runs.find(session, rater.study)
+        judgments, ratings, restores_blind = sample_runs.removal_cost(session, rater.study, sample)
         if not sample:
             return redirect(url_for("home.show"))  # type: ignore[return-value]
         goes = [
@@ -309,7 +309,7 @@ def ask_to_remove_sample() -> Response:
 def remove_sample() -> Response:
     """Remove the sample runs with all verdicts that are about them alone."""
     with access.writing() as (session, rater):
-        samples.remove(session, rater.study, access.now())
+        sample_runs.remove(session, rater.study, access.now())
     return see_other(url_for("home.show"))
 
 

@@ -21,7 +21,7 @@ from relevansi.records import Scale, State
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.judging.judged_runs import judged_runs
 from relevansi.services.rating import pages
-from relevansi.services.runs import reports, runs, samples
+from relevansi.services.runs import reports, runs, sample_runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
 from relevansi.services.study.progress import (
@@ -109,7 +109,7 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
         "strip": _method_strip(session, study, listed, rule, state),
         "blind_share": round(verdicts.blind / verdicts.n, 2) if verdicts.n else None,
         "seconds_per_tie": SECONDS_PER_TIE,
-        "sample": samples.sample_runs(session, study) if is_own_invented else (),
+        "sample": sample_runs.find(session, study) if is_own_invented else (),
     }
 
 

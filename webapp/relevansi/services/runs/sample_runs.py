@@ -36,7 +36,7 @@ INVENTED = re.compile(r"sample-\d+(-\d+)?")
 """The event ids of the verdicts that the button stored; a browser's clicks have other ones."""
 
 
-def sample_runs(session: Session, study: Study) -> list[Run]:
+def find(session: Session, study: Study) -> list[Run]:
     """Return the sample runs of a study, in its order."""
     files = select(RunFile.run_id).where(RunFile.sha256.in_(FILES))
     of_files = select(Run).where(Run.study_id == study.id, Run.id.in_(files))
@@ -58,7 +58,7 @@ def removal_cost(session: Session, study: Study, sample: Sequence[Run]) -> tuple
 
 def remove(session: Session, study: Study, now: datetime) -> None:
     """Remove the sample runs, every click on what they alone show and every invented verdict."""
-    sample = sample_runs(session, study)
+    sample = find(session, study)
     if not sample:
         return
     judgments, ratings, restores_blind = removal_cost(session, study, sample)
@@ -88,5 +88,5 @@ def remove(session: Session, study: Study, now: datetime) -> None:
 
 def _is_own(study: Study, of_sample: ColumnElement[bool]) -> ColumnElement[bool]:
     in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
-    shown_items, elsewhere = runs.things_shown(of_sample), runs.things_shown(in_study & ~of_sample)
+    shown_items, elsewhere = runs.items_shown(of_sample), runs.items_shown(in_study & ~of_sample)
     return JudgedItem.id.in_(shown_items) & JudgedItem.id.not_in(elsewhere)

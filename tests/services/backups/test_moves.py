@@ -11,8 +11,8 @@ from relevansi.db.engine import Database
 from relevansi.db.tables.base import Base
 from relevansi.db.tables.judging import StoredItem
 from relevansi.db.tables.study import Study
-from relevansi.services.backups import backups
-from relevansi.services.backups.backups import RowsDiffer, TargetNotEmpty, UnfitRow
+from relevansi.services.backups import backups, moves
+from relevansi.services.backups.moves import RowsDiffer, TargetNotEmpty, UnfitRow
 from tests.conftest import NOW
 from tests.services.backups.full_database import ROWS, fill, judged, pack
 from tests.services.other_database import on_postgres, on_sqlite
@@ -33,7 +33,7 @@ def _other(
 
 def moved(source: Database, target: Database) -> dict[str, int]:
     with source.reading() as old, target.writing() as new:
-        result = backups.move(old, new)
+        result = moves.move(old, new)
         new.commit()
     return result
 
@@ -49,7 +49,7 @@ def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbe
     result = moved(database, other)
 
     assert result == dict.fromkeys(Base.metadata.tables, ROWS)
-    for table in backups.tables():
+    for table in moves.tables():
         with database.reading() as old, other.reading() as new:
             rows = select(table).order_by(*table.primary_key)
             assert new.execute(rows).all() == old.execute(rows).all()
@@ -94,7 +94,7 @@ def test_a_row_that_changed_on_the_way_is_named_and_nothing_stays(
     with pytest.raises(RowsDiffer, match=r'studies: {"id": 1}'):
         moved(database, other)
     with other.reading() as session:
-        assert not any(backups.counts(session).values())
+        assert not any(moves.counts(session).values())
 
 
 def test_what_the_other_engine_cannot_hold_is_told(database: Database, other: Database) -> None:

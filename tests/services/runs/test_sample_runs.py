@@ -19,7 +19,7 @@ from relevansi.importers.runs import json_runs
 from relevansi.records import EmptyOutcome, QueryState, ReadRun
 from relevansi.services.judging import events
 from relevansi.services.judging.events import AnswerRating
-from relevansi.services.runs import runs, samples, stored_runs
+from relevansi.services.runs import runs, sample_runs, stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from seeds.making.studies import load
@@ -55,7 +55,7 @@ def verdicts(session: Session) -> dict[str | None, str | None]:
 def test_the_run_files_of_the_sample_are_known() -> None:
     files = [*(SEEDS / "runs").glob("*/*.json"), *(SEEDS / "demo" / "runs").glob("*.json")]
 
-    assert {sha256(file.read_bytes()).hexdigest() for file in files} == samples.FILES
+    assert {sha256(file.read_bytes()).hexdigest() for file in files} == sample_runs.FILES
 
 
 def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(session: Session) -> None:
@@ -69,7 +69,7 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(sessio
         for rating in ratings
     )
     owner = studies.raters(session, study)[0]
-    by_method = {run.search_method: run.id for run in samples.sample_runs(session, study)}
+    by_method = {run.search_method: run.id for run in sample_runs.find(session, study)}
     mine = stored_runs.store(session, study, own_run(), Labels(), LATER).id
     assert list(by_method) == ["api_only", "vector_only", "hybrid"]
     # An invented verdict on a list that is empty in the own run, too.
@@ -81,7 +81,7 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(sessio
     asked = AnswerRating(quality=2)
     events.rate(session, owner, mine, 1, asked, click("an own grade"))
 
-    samples.remove(session, study, LATER)
+    sample_runs.remove(session, study, LATER)
 
     assert [run.id for run in session.scalars(select(Run))] == [mine]
     first = own_run().queries[0].cards[0].slug
@@ -104,9 +104,9 @@ def test_blind_rating_is_automatic_again_only_where_the_sample_switched_it_off(
             switched = replace(studies.switches(study), blind=blind)
             studies.set_switches(session, study, switched, LATER)
 
-    cost = samples.removal_cost(session, study, samples.sample_runs(session, study))
+    cost = sample_runs.removal_cost(session, study, sample_runs.find(session, study))
     assert cost[2] is (stays is None)
-    samples.remove(session, study, LATER)
+    sample_runs.remove(session, study, LATER)
 
     assert study.blind is stays
     logged = session.scalars(select(LogEntry.action).where(LogEntry.at == LATER)).all()
