@@ -28,6 +28,7 @@ from relevansi.importers.proof_packs import pack as proof_pack
 from relevansi.importers.proof_packs.pack import UnusablePack
 from relevansi.importers.runs import csv_ratings, json_runs, problems, questions
 from relevansi.importers.runs.problems import ImportRefused
+from relevansi.importers.runs.ratings import OfflineRatings
 from relevansi.metrics.evaluations import json_answers
 from relevansi.records import Problem
 from relevansi.services.agreement import agreement
@@ -110,14 +111,15 @@ def _read_run(ground: Ground, data: bytes) -> None:
 def _read_ratings(ground: Ground, data: bytes) -> None:
     def use(session: Session, study: Study) -> None:
         form = file_formats.recognised(NAME, data)
-        if form is not file_formats.RATINGS:
+        if form is not file_formats.FileFormat.RATINGS:
             return
         opened = file_formats.read_file(form, NAME, data)
-        if isinstance(opened.read, ImportRefused):
-            _told(opened.read.problems)
+        if isinstance(opened.content, ImportRefused):
+            _told(opened.content.problems)
             return
-        visited = ratings.examine(session, study, opened.read, NOW)
-        report = ratings.store(session, study, opened.read, NOW, confirmed=True)
+        assert isinstance(opened.content, OfflineRatings)
+        visited = ratings.examine(session, study, opened.content, NOW)
+        report = ratings.store(session, study, opened.content, NOW, confirmed=True)
         session.flush()
         for one in (visited, report):
             _told(one.problems)

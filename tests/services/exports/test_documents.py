@@ -236,7 +236,7 @@ def test_a_table_of_figures_is_refused_beside_its_results_too(
     for beside in ([], [("a.run", b"q01 Q0 d7 1 1 bm25\n")]):
         imports = file_formats.together([(file.name, file.data), *beside])
         opened = [file_formats.read_file(*one) for one in imports]
-        codes = {problem.code for one in opened for problem in one.read.problems}
+        codes = {problem.code for one in opened for problem in one.content.problems}
         assert "results_of_figures" in codes
 
 

@@ -12,6 +12,7 @@ from relevansi.db.tables.judging import Event, Judgment, QueryRating
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
+from relevansi.importers.runs.ratings import OfflineRatings
 from relevansi.records import ReadRun, Relevance
 from relevansi.services.exports import ratings as offline_ratings
 from relevansi.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
@@ -19,6 +20,7 @@ from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.verdicts import blindness
 from relevansi.services.people import raters
 from relevansi.services.runs import file_formats, stored_runs
+from relevansi.services.runs.file_formats import FileFormat
 from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
 from tests.services.exports.offline_files import change, ratings
@@ -37,9 +39,14 @@ def _run_id(session: Session, study: Study) -> str:
     return stored_runs.store(session, study, RUN, Labels(), NOW).id
 
 
+def read(data: bytes) -> OfflineRatings:
+    content = file_formats.read_file(FileFormat.RATINGS, "ratings.json", data).content
+    assert isinstance(content, OfflineRatings)
+    return content
+
+
 def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsReport:
-    read = file_formats.read_file(file_formats.RATINGS, "ratings.json", data).read
-    return offline_ratings.store(session, study, read, HOUR, **{"confirmed": True, **said})
+    return offline_ratings.store(session, study, read(data), HOUR, **{"confirmed": True, **said})
 
 
 def verdicts(session: Session, name: str = "Ani") -> list[str | None]:
@@ -118,12 +125,7 @@ def test_of_two_words_the_later_one_stands_and_both_are_told(
     here = click("here", minute=30)
     events.judge(session, ani, run_id, 1, 2, Relevance.NOT_RELEVANT, here)
     data = ratings(RUN, change(1, 1, "relevance", "1", rank=2, minute=minute))
-    announced = offline_ratings.examine(
-        session,
-        study,
-        file_formats.read_file(file_formats.RATINGS, "ratings.json", data).read,
-        HOUR,
-    )
+    announced = offline_ratings.examine(session, study, read(data), HOUR)
     report = store(session, study, data)
 
     assert report.contradictions == (FileEffect(1, "relevance", "B", "0", "1", kept, True),)

@@ -19,7 +19,7 @@ from relevansi.importers.runs.problems import ImportRefused
 from relevansi.records import QueryState
 from relevansi.services.judging import stored_summaries, verdicts
 from relevansi.services.runs import file_formats, imports, stored_runs, waiting_files
-from relevansi.services.runs.file_formats import RATED_CSV, RATINGS, RUN, FileFormat, ReadFile
+from relevansi.services.runs.file_formats import FileFormat, ReadFile
 from relevansi.services.runs.imports import ImportReport
 from relevansi.services.runs.waiting_files import UnknownUpload, new_upload
 from relevansi.services.workers import kinds
@@ -132,7 +132,7 @@ def test_the_questions_of_all_files_are_counted_as_they_are_read_once(
 ) -> None:
     files = [
         waiting_files.store_upload(
-            session, study, new_upload(f"run_{n}.json", run_file(), RUN), NOW
+            session, study, new_upload(f"run_{n}.json", run_file(), FileFormat.RUN), NOW
         )
         for n in range(2)
     ]
@@ -142,12 +142,12 @@ def test_the_questions_of_all_files_are_counted_as_they_are_read_once(
     def on_progress(done: int, of: int) -> None:
         told.append((done, of))
 
-    kinds.read_files(session, study, kinds.reading(files), on_progress)(session, study, NOW)
+    kinds.read_files(session, study, kinds.order_to_read(files), on_progress)(session, study, NOW)
     assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
     session.flush()
     session.expire_all()
     told.clear()
-    finish = kinds.store_files(session, study, kinds.storing(files, {}), on_progress)
+    finish = kinds.store_files(session, study, kinds.order_to_store(files, {}), on_progress)
 
     assert told == [(4, 4)]
     assert len(finish(session, study, NOW)["runs"]) == 2
@@ -158,11 +158,14 @@ def test_the_questions_of_all_files_are_counted_as_they_are_read_once(
 @pytest.mark.parametrize(
     ("form", "data"),
     [
-        (RUN, run_file(extra=10**29, llm=None)),
-        (RUN, b'{"results": [{"query_id": 1, "response": 3}]}'),
-        (RATINGS, b'{"format": "relevansi offline ratings", "changes": []}'),
-        (RATINGS, ratings(run(query(1, card("a"))), change(1, 1, "relevance", "1", rank=1))),
-        (RATED_CSV, rated() + b"x,,,\n"),
+        (FileFormat.RUN, run_file(extra=10**29, llm=None)),
+        (FileFormat.RUN, b'{"results": [{"query_id": 1, "response": 3}]}'),
+        (FileFormat.RATINGS, b'{"format": "relevansi offline ratings", "changes": []}'),
+        (
+            FileFormat.RATINGS,
+            ratings(run(query(1, card("a"))), change(1, 1, "relevance", "1", rank=1)),
+        ),
+        (FileFormat.RATED_CSV, rated() + b"x,,,\n"),
     ],
 )
 def test_what_was_read_of_a_file_waits_as_it_is(
@@ -186,12 +189,14 @@ def test_a_file_that_another_version_read_goes_on_waiting_or_is_to_be_chosen_aga
     session: Session, study: Study
 ) -> None:
     upload = waiting_files.store_upload(session, study, new_upload("test", run_file()), NOW)
-    read = file_formats.read_file(RUN, "test", run_file())
+    read = file_formats.read_file(FileFormat.RUN, "test", run_file())
     waiting_files.store_content(upload, waiting_files.waiting_content(read))
     assert upload.report is not None
     report = json.loads(upload.report)
     upload.report = json.dumps({**report, "refused": "", "remedy": ""}).encode()
-    assert imports.examine(session, study, waiting_files.read_upload(upload).read).brings_something
+    content = waiting_files.read_upload(upload).content
+    assert isinstance(content, ImportReport)
+    assert imports.examine(session, study, content).brings_something
 
     upload.report = json.dumps({**report, "read": None}).encode()
     with pytest.raises(UnknownUpload):
@@ -199,11 +204,11 @@ def test_a_file_that_another_version_read_goes_on_waiting_or_is_to_be_chosen_aga
 
 
 def _comparable(file: ReadFile) -> object:
-    if isinstance(file.read, ImportRefused):
-        return file.read.problems
-    if isinstance(file.read, ImportReport):  # whose undecided questions are for looking only
-        return replace(file.read, undecided=len(file.read.undecided))
-    return file.read
+    if isinstance(file.content, ImportRefused):
+        return file.content.problems
+    if isinstance(file.content, ImportReport):  # whose undecided questions are for looking only
+        return replace(file.content, undecided=len(file.content.undecided))
+    return file.content
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)

@@ -38,7 +38,7 @@ def look(
 ) -> ResultsReport:
     given = [(name, text.encode()) for name, text in files.items()]
     result = results.read("files", results.packed(given, choices))
-    known = results.remembered(study, result)
+    known = results.known_choices(study, result)
     result = result if known is None else results.read("files", results.packed(given, known))
     brief, remainder = results.parted(result)
     visited = results.examine(session, study, results.read(brief.name, remainder))

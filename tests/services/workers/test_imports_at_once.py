@@ -26,7 +26,7 @@ def test_the_same_files_at_once_are_the_same_run(database: Database) -> None:
     def stored(_: int) -> tuple[str, ...]:
         with database.reading() as session:
             study = studies.open_or_make(session, NOW)
-            store = kinds.stored(study, opened, FileDecision(), blind=None)
+            store = kinds.deferred_store(study, opened, FileDecision(), blind=None)
         begun.wait()
         with database.writing() as session:
             process = store(session, studies.open_or_make(session, NOW), NOW)

@@ -165,11 +165,11 @@ def test_a_deleted_name_is_nowhere(
         rater_id = rater.id
         tokens.make(session, rater, "mine", ["judge"], now)
         for kind, expected in (
-            (jobs.PACK, kinds.packing(run_id, reports.of_rater(rater))),
-            (jobs.PACK, kinds.packing(run_id, reports.Rule(reports.MAJORITY))),
+            (jobs.PACK, kinds.order_to_pack(run_id, reports.of_rater(rater))),
+            (jobs.PACK, kinds.order_to_pack(run_id, reports.Rule(reports.MAJORITY))),
             (
                 jobs.IMPORTING,
-                kinds.importing([], FileDecision(rater=name.upper()), blind=None, confirm=0),
+                kinds.order_to_import([], FileDecision(rater=name.upper()), blind=None, confirm=0),
             ),
         ):
             jobs.enqueue(session, study, kind, expected, now)

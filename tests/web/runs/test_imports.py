@@ -21,6 +21,7 @@ from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
 from relevansi.services.runs import file_formats, imports, runs, stored_runs, waiting_files
 from relevansi.services.runs.file_formats import FileDecision
+from relevansi.services.runs.results import ResultsReport
 from relevansi.services.workers import jobs, kinds
 from relevansi.web.frame.workers import workers
 from tests.conftest import NOW
@@ -429,7 +430,7 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
     given = {waiting[0]: FileDecision(depends=["1", "2"])}
     with open_study(web_database) as (session, study):
         kept = [waiting_files.find(session, study, token) for token in waiting]
-        expected = kinds.storing(kept, given)
+        expected = kinds.order_to_store(kept, given)
         pages.add(f"/files/{jobs.enqueue(session, study, jobs.STORING, expected, NOW)}")
 
     assert len(pages) == 1
@@ -511,7 +512,8 @@ def test_files_are_read_by_other_columns_while_clicks_are_stored(
     client.post("/runs/import", data=chosen)
 
     with open_study(web_database) as (session, study):
-        report = waiting_files.read_upload(waiting_files.find(session, study, token)).read
+        report = waiting_files.read_upload(waiting_files.find(session, study, token)).content
+    assert isinstance(report, ResultsReport)
     assert report.group.choices.depth == 3
     assert report.group.choices.columns == {role: role for role in report.group.columns} | {
         "grade": ""

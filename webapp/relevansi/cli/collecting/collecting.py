@@ -22,7 +22,8 @@ from relevansi.importers.runs import problems
 from relevansi.importers.runs.questions import ReadQuestion, read
 from relevansi.services.collecting import collection
 from relevansi.services.collecting.collection import Collection, CollectionPlan
-from relevansi.services.runs.file_formats import RUN, FileDecision
+from relevansi.services.runs.file_formats import FileDecision, FileFormat
+from relevansi.services.runs.stored_runs import ImportedRun
 
 
 def _method(_context: click.Context, _option: click.Parameter, value: str) -> str:
@@ -125,8 +126,9 @@ def collect_command(  # noqa: PLR0913 (a parameter for each option)
             method=collected.run.search_method or "", llm=collected.run.llm or ""
         )
         with options.opened() as opened:
-            file = importing.opened_file(collected.file, RUN)
+            file = importing.opened_file(collected.file, FileFormat.RUN)
             stored = importing.store_file(opened, file, decision, set())
+        assert isinstance(stored.report, ImportedRun)
         import_report.report_run(stored.report)
     if not collected.has_answers:
         raise click.ClickException(gettext("The chatbot answered none of the questions."))
@@ -151,7 +153,7 @@ def _part_of(
     questions, remarks = read(path.name, path.read_bytes())
     for remark in problems.remarks(remarks):
         notice(remark.text)
-    part = collection.part_of(questions, first, last, limit)
+    part = collection.select_questions(questions, first, last, limit)
     if not part:
         numbers = [question.query_id for question in questions]
         refusal = gettext(
@@ -160,7 +162,7 @@ def _part_of(
             high=max(numbers),
         )
         raise click.UsageError(refusal)
-    for number, turns in collection.without_earlier_turns(questions, part).items():
+    for number, turns in collection.missing_turns(questions, part).items():
         warning = gettext(
             "Question %(id)s depends on earlier turns that are not asked: %(turns)s.",
             id=number,

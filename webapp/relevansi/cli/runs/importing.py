@@ -26,6 +26,7 @@ from relevansi.importers.results.assemble import grades_in
 from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
 from relevansi.importers.results.rows import MAPPED_ROLES
 from relevansi.importers.runs import problems
+from relevansi.importers.runs.csv_ratings import RatedFile
 from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat
 from relevansi.records import OnProgress, no_progress
 from relevansi.services.catalogue import imports as catalogue_imports
@@ -35,16 +36,13 @@ from relevansi.services.exports.rated_imports import RatedImport
 from relevansi.services.exports.ratings import RatingsReport
 from relevansi.services.runs import file_formats, sample_runs
 from relevansi.services.runs.file_formats import (
-    FORMATS,
-    RATED_CSV,
-    RATINGS,
-    RESULTS,
-    RUN,
+    STORING_ORDER,
     FileDecision,
     FileFormat,
     ReadFile,
     StoredFile,
 )
+from relevansi.services.runs.results import ResultsReport
 from relevansi.services.runs.stored_results import StoredResults
 from relevansi.services.runs.stored_runs import ImportedRun
 from relevansi.services.study import studies
@@ -207,10 +205,13 @@ def _results_in(paths: Sequence[Path]) -> list[Path]:
 
     def has_results(path: Path) -> bool:
         if not path.is_dir():
-            return path.is_file() and file_formats.recognised(path.name, _content(path)) is RESULTS
+            return (
+                path.is_file()
+                and file_formats.recognised(path.name, _content(path)) is FileFormat.RESULTS
+            )
         inside = [file for file in sorted(path.rglob("*")) if file.is_file()]
         kinds = {file_formats.recognised(file.name, _content(file)) for file in inside}
-        return kinds == {RESULTS}
+        return kinds == {FileFormat.RESULTS}
 
     return [path for path in paths if has_results(path)]
 
@@ -253,11 +254,10 @@ class _Import(Struct):
         recognised = []
         for path in self._readable(_files(of_runs)):
             form = file_formats.recognised(path.name, path.read_bytes())
-            if form is not RESULTS:  # of a folder of runs, other files are not imported
+            if form is not FileFormat.RESULTS:  # of a folder of runs, other files are not imported
                 recognised.append((path, form))
         run_ids_by_folder: dict[Path, list[str]] = {}
-        # Ratings need the runs that they are of: `FORMATS` has these last.
-        runs_first = sorted(recognised, key=lambda file: -FORMATS.index(file[1]))
+        runs_first = sorted(recognised, key=lambda file: STORING_ORDER.index(file[1]))
         with steps() as on_progress:
             for n, (path, form) in enumerate(runs_first):
                 on_progress(n, len(runs_first))
@@ -291,16 +291,17 @@ class _Import(Struct):
                 if study is not None:
                     file = file_formats.with_known_columns(study, file, on_progress)
             stored = self._store(paths[0], file, is_named=True, on_progress=on_progress)
-        if not stored:
+        content = file.content
+        if not (stored and isinstance(content, ResultsReport)):
             return
-        for path_name, kind in file.read.scorable.items():
+        for path_name, kind in content.scorable.items():
             line = gettext(
                 "%(name)s can be scored automatically too: %(command)s",
                 name=path_name,
                 command=f"relevansi score {kind} {path_name}",
             )
             notice(line)
-        candidates = (path.parent / name for path in paths for name in file.read.collections)
+        candidates = (path.parent / name for path in paths for name in content.collections)
         self._keep_collections([path for path in dict.fromkeys(candidates) if path.is_file()])
 
     def _keep_collections(self, paths: Sequence[Path]) -> None:
@@ -329,7 +330,7 @@ class _Import(Struct):
         self, path: Path, file: ReadFile, *, is_named: bool, on_progress: OnProgress = no_progress
     ) -> Sequence[str]:
         """Store one file, and return the ids of the runs that it is of."""
-        is_csv = file.format is RATED_CSV
+        is_csv = isinstance(file.content, RatedFile)
         decision = replace(self.decision, confirm=self.overwrite) if is_csv else self.decision
         try:
             stored = store_file(
@@ -341,7 +342,7 @@ class _Import(Struct):
                 on_progress=on_progress,
             )
         except ImportRefused as refused:
-            if file.format is RATINGS:
+            if file.format is FileFormat.RATINGS:
                 self.outcome.ratings.append(RatingsReport(refused.name, tuple(refused.problems)))
             elif is_named or not isinstance(refused, UnknownRunFormat):
                 self.outcome.problems.extend(refused.problems)
@@ -393,7 +394,7 @@ def _name(path: Path) -> str:
 
 def opened_file(path: Path, form: FileFormat) -> ReadFile:
     """Return a file as its format reads it."""
-    name = _name(path) if form is RUN else path.name
+    name = _name(path) if form is FileFormat.RUN else path.name
     return file_formats.read_file(form, name, path.read_bytes())
 
 
@@ -410,14 +411,14 @@ def store_file(
 
     Raises an ``ImportRefused`` where nothing of it can be stored.
     """
-    if isinstance(file.read, ImportRefused):
-        raise file.read
+    if isinstance(file.content, ImportRefused):
+        raise file.content
     if refused := file_formats.why_refused(file):
         raise ImportRefused(*refused)
     with database.writing() as session:
         now = options.now()
         study = studies.open_or_make(session, now)
-        if file.format in (RUN, RESULTS):
+        if file.format in (FileFormat.RUN, FileFormat.RESULTS):
             report = file_formats.examine(session, study, file, None, now)
             if becomes := file_formats.becomes(session, study, [report]):
                 notice(gettext(becomes))

@@ -69,43 +69,49 @@ class Collection(Struct, frozen=True):
         return any(not answer.error for answer in self.run.answers)
 
 
-def part_of(
+def select_questions(
     questions: Sequence[ReadQuestion],
     first: int | None = None,
     last: int | None = None,
     limit: int | None = None,
 ) -> Sequence[ReadQuestion]:
-    """The questions numbered `first` to `last`, both included, in order; at most `limit`.
+    """Return the questions numbered `first` to `last`, both included; at most `limit`.
 
-    >>> [q.query_id for q in part_of([ReadQuestion(n, "?") for n in (1, 2, 3, 4)], 2, limit=2)]
+    >>> questions = [ReadQuestion(number, "?") for number in (1, 2, 3, 4)]
+    >>> [question.query_id for question in select_questions(questions, 2, limit=2)]
     [2, 3]
     """
     low, high = -inf if first is None else first, inf if last is None else last
     return [question for question in questions if low <= question.query_id <= high][:limit]
 
 
-def without_earlier_turns(
+def missing_turns(
     questions: Sequence[ReadQuestion], part: Sequence[ReadQuestion]
-) -> dict[int, tuple[int, ...]]:
-    """The turns since the last standalone question that `part` leaves out, by who needs them."""
+) -> dict[int, list[int]]:
+    """Map each follow-up question in `part` to the turns of its conversation that `part` lacks.
+
+    A conversation begins at the last standalone question.
+    """
     numbers = {question.query_id for question in part}
-    turns_left_out: dict[int, tuple[int, ...]] = {}
-    earlier: list[int] = []
+    missing: dict[int, list[int]] = {}
+    conversation: list[int] = []
     for question in questions:
         if not question.context_dependent:
-            earlier = []
+            conversation = []
         elif question.query_id in numbers:
-            turns = tuple(turn for turn in earlier if turn not in numbers)
-            turns_left_out |= {question.query_id: turns} if turns else {}
-        earlier.append(question.query_id)
-    return turns_left_out
+            turns = [turn for turn in conversation if turn not in numbers]
+            if turns:
+                missing[question.query_id] = turns
+        conversation.append(question.query_id)
+    return missing
 
 
 def begin(plan: CollectionPlan, folder: Path, now: datetime) -> Collection:
-    """A new collection in the folder of its method, its file made before anything is asked."""
+    """Return a new collection in the folder of its method; its file is made before any call."""
     folder = folder / plan.method
     folder.mkdir(parents=True, exist_ok=True)
     stem = f"test_results_{plan.method}_"
+    # Two collections of one second get different names, and a file is never overwritten.
     while any(folder.glob(f"{stem}{now:{STAMP}}.*")):
         now += timedelta(seconds=1)
     run = CollectedRun(
@@ -123,7 +129,7 @@ def begin(plan: CollectionPlan, folder: Path, now: datetime) -> Collection:
 
 
 def unfinished(plan: CollectionPlan, folder: Path) -> Collection | None:
-    """The newest unfinished collection of `plan`, else its finished one, else none."""
+    """Return the newest unfinished collection of `plan`, else its finished one, else none."""
     folder = folder / plan.method
     parts = sorted(folder.glob(f"test_results_*.json{UNFINISHED}"), reverse=True)
     collections = [
@@ -155,7 +161,7 @@ def ask_rest(collection: Collection, plan: CollectionPlan) -> Iterator[Collectio
 
 
 def finish(collection: Collection) -> Collection:
-    """The collection with its file in its place, and a copy of it as the latest."""
+    """Return the collection with its file in its place; a copy of it becomes the latest."""
     if collection.is_finished:
         return collection
     final = collection.file.with_suffix("")
@@ -179,36 +185,48 @@ def write_durably(path: Path, data: bytes) -> None:
 def _ask(
     run: CollectedRun, question: ReadQuestion, chatbot: Chatbot
 ) -> tuple[CollectedRun, Chatbot]:
-    about = question.query_id, question.text, question.category
-    unanswered = CollectedAnswer(*about, question.context_dependent)
-    theirs = chatbot.mapping.assigns_sessions
-    good = [answer for answer in run.answers if not answer.error]
-    earlier = tuple((answer.question, answer.response) for answer in good)
+    """Return the run with the answer to one more question, and the chatbot at its last address."""
+    unanswered = CollectedAnswer(
+        question.query_id, question.text, question.category, question.context_dependent
+    )
+    assigns_sessions = chatbot.mapping.assigns_sessions
+    earlier = tuple(
+        (answer.question, answer.response) for answer in run.answers if not answer.error
+    )
     # A chatbot that names its sessions gets none before its first answer.
-    session = run.thread_id if earlier or not theirs else ""
-    message = Message(question.text, session, run.user_id, run.search_method, earlier)
+    session_id = run.thread_id if earlier or not assigns_sessions else ""
+    message = Message(question.text, session_id, run.user_id, run.search_method, earlier)
     try:
-        reply = chatbot.ask(message)
+        answer = chatbot.ask(message)
     except CallFailed as failure:
-        why = {name: getattr(failure, name) for name in ("excerpt", "tries")}
-        failed = replace(unanswered, error=str(failure), error_code=failure.code, **why)
+        failed = replace(
+            unanswered,
+            error=str(failure),
+            error_code=failure.code,
+            excerpt=failure.excerpt,
+            tries=failure.tries,
+        )
         return replace(run, answers=(*run.answers, failed)), chatbot
-    answers = (*run.answers, with_answer(unanswered, reply))
-    thread_id = (reply.session_id if theirs else None) or run.thread_id
-    endpoint = public_address(reply.address)
-    run = replace(run, answers=answers, thread_id=thread_id, endpoint=endpoint)
-    return run, replace(chatbot, address=reply.address)
+    run = replace(
+        run,
+        answers=(*run.answers, with_answer(unanswered, answer)),
+        thread_id=(answer.session_id if assigns_sessions else None) or run.thread_id,
+        endpoint=public_address(answer.address),
+    )
+    return run, replace(chatbot, address=answer.address)
 
 
 def _fits(run: CollectedRun, plan: CollectionPlan) -> bool:
-    labels = (run.search_method, run.llm, run.total_questions)
-    if labels != (plan.method, plan.llm, len(plan.questions)):
-        return False
+    """Whether a stored run asks the chatbot of `plan`, under its labels, the same questions."""
     addresses = plan.chatbot.address, plan.chatbot.other_address or ""
-    if run.endpoint not in map(public_address, addresses):
-        return False
-    return len(run.answers) <= run.total_questions and all(
-        answer.query_id == question.query_id
-        and json_runs.question_key(answer.question) == json_runs.question_key(question.text)
-        for answer, question in zip(run.answers, plan.questions, strict=False)
+    labels = (run.search_method, run.llm, run.total_questions)
+    return (
+        labels == (plan.method, plan.llm, len(plan.questions))
+        and run.endpoint in map(public_address, addresses)
+        and len(run.answers) <= run.total_questions
+        and all(
+            answer.query_id == question.query_id
+            and json_runs.question_key(answer.question) == json_runs.question_key(question.text)
+            for answer, question in zip(run.answers, plan.questions, strict=False)
+        )
     )

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from math import inf, isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,8 +47,12 @@ from relevansi.services.judging import verdicts
 from relevansi.services.judging.judged_items import Pool
 from relevansi.services.judging.verdicts import TAIL, AskedQuery, Scope, Verdicts, with_pool
 from relevansi.services.runs import file_formats, imports, reports, results, runs
-from relevansi.services.runs.file_formats import RESULTS, RUN, FileDecision, ReadFile
+from relevansi.services.runs.file_formats import FileDecision, FileFormat, ReadFile
+from relevansi.services.runs.imports import ImportReport
 from relevansi.services.runs.reports import Rule
+from relevansi.services.runs.results import ResultsReport
+from relevansi.services.runs.stored_results import StoredResults
+from relevansi.services.runs.stored_runs import ImportedRun
 from relevansi.services.study import question_sets, studies
 
 EXIT_CODES = {Outcome.PASSED: 0, Outcome.OPEN: 3, Outcome.FAILED: 1}
@@ -194,22 +198,25 @@ def read(study: Study, files: Sequence[tuple[str, bytes]], choices: Choices) -> 
     Raises ``NotOneRun`` where there is none or are several, and an ``ImportRefused``.
     """
     together = file_formats.together(files, choices)
+    with_runs = FileFormat.RUN, FileFormat.RESULTS
     file_format, name, data = together[0]
-    if len(together) > 1 or file_format not in (RUN, RESULTS):
-        n = sum(each[0] in (RUN, RESULTS) for each in together)
-        raise NotOneRun(*(each[1] for each in together), n=n)
+    if len(together) > 1 or file_format not in with_runs:
+        n = sum(form in with_runs for form, _, _ in together)
+        raise NotOneRun(*(file_name for _, file_name, _ in together), n=n)
     file = file_formats.with_known_columns(study, file_formats.read_file(file_format, name, data))
     problems = file_formats.why_refused(file)
     if problems:
         raise ImportRefused(*problems)
-    if file_format is RUN:
-        return GateRun(file, file.read.read)
-    group = file.read.group
+    content = file.content
+    if isinstance(content, ImportReport):
+        return GateRun(file, content.read)
+    assert isinstance(content, ResultsReport)  # of no other format has a gate a file
+    group = content.group
     if len(group.runs) != 1:
         raise NotOneRun(name, n=len(group.runs))
     # A run does not judge itself: grades in its own file would decide its gate.
     ungraded = replace(group, judged=(), raters={}, highest_grade=-1)
-    file = replace(file, read=replace(file.read, group=ungraded))
+    file = replace(file, content=replace(content, group=ungraded))
     return GateRun(file, group.runs[0], len(group.judged))
 
 
@@ -223,7 +230,8 @@ def keep_run(
     was_blind = studies.is_blind(session, study)
     labels = FileDecision(method=request.method, llm=request.llm)
     report = file_formats.store(session, study, gated.file, labels, set(), now).report
-    stored = report.runs[0] if gated.file.format is RESULTS else report
+    stored = report.runs[0] if isinstance(report, StoredResults) else report
+    assert isinstance(stored, ImportedRun)
     if not (stored.already_imported or stored.enriched):
         run = runs.find(session, study, stored.id)
         run.search_method = request.method or run.search_method
@@ -370,11 +378,16 @@ def _empty_answers(
 
 def _stored_id(session: Session, study: Study, gated: GateRun) -> str | None:
     """Return the id of the files' run in the study, ``None`` where the study lacks it."""
-    examine = results.examine if gated.file.format is RESULTS else imports.examine
-    report: Any = examine(session, study, gated.file.read)
-    if report.refused:
-        raise report.refused
-    run_id: str | None = report.run_id if gated.file.format is RUN else report.runs[0].run_id
+    content = gated.file.content
+    if isinstance(content, ResultsReport):
+        report = results.examine(session, study, content)
+        refused, run_id = report.refused, report.runs[0].run_id
+    else:
+        assert isinstance(content, ImportReport)
+        run_report = imports.examine(session, study, content)
+        refused, run_id = run_report.refused, run_report.run_id
+    if refused:
+        raise refused
     return run_id
 
 
@@ -432,7 +445,7 @@ def _lists_of_files(
     """Return the lists of the run in the files; items not stored get ids below 0 in `pools`."""
     read, question_set = gated.read, baseline.question_set
     questions = question_sets.matched(
-        question_set, read.queries, by_id=gated.file.format is RESULTS
+        question_set, read.queries, by_id=gated.file.format is FileFormat.RESULTS
     )
     if questions is None:
         of_run = {question_key(q.question): (n, q.question) for n, q in enumerate(read.queries, 1)}

@@ -1,14 +1,15 @@
 """The formats of the files that can be imported, and the one way from a file to what is stored.
 
 A file is recognised and read once, then looked at beside the study, decided on by the owner, and
-stored; on the page what was read waits in between. Another format is its functions and a line in
-``FORMATS``.
+stored; on the page what was read waits in between.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct, field
@@ -30,11 +31,13 @@ from relevansi.kinds.document import Document
 from relevansi.kinds.property import Card
 from relevansi.records import OnProgress, Problem, Scale, no_progress
 from relevansi.services.exports import rated_imports, ratings
+from relevansi.services.exports.rated_imports import RatedImport
+from relevansi.services.exports.ratings import RatingsReport
 from relevansi.services.runs import imports, results, runs, stored_results, stored_runs
 from relevansi.services.runs.imports import ImportReport
 from relevansi.services.runs.results import ResultsReport
 from relevansi.services.runs.stored_results import StoredResults
-from relevansi.services.runs.stored_runs import Labels
+from relevansi.services.runs.stored_runs import ImportedRun, Labels
 
 BYTES_A_QUESTION = 15_000
 """Results of about so many bytes are stored in the time of a question with its cards."""
@@ -55,94 +58,79 @@ class FileDecision(Struct, frozen=True):
     same_documents: bool = False
 
 
+class FileFormat(StrEnum):
+    """The formats of files, in the order in which they are tried on a file."""
+
+    RATED_CSV = "rated_csv"
+    RATINGS = "ratings"
+    RUN = "run"
+    RESULTS = "results"
+
+
+STORING_ORDER = (FileFormat.RESULTS, FileFormat.RUN, FileFormat.RATINGS, FileFormat.RATED_CSV)
+"""Runs are stored before the ratings of them."""
+
+CONTENT_TYPES: Mapping[FileFormat, type] = {
+    FileFormat.RATED_CSV: RatedFile,
+    FileFormat.RATINGS: OfflineRatings,
+    FileFormat.RUN: ImportReport,
+    FileFormat.RESULTS: ResultsReport,
+}
+
+
+class ReadFile(Struct, frozen=True):
+    """A file with its content as its format has it, or with why it cannot be read."""
+
+    format: FileFormat
+    content: RatedFile | OfflineRatings | ImportReport | ResultsReport | ImportRefused
+
+
 class StoredFile(Struct, frozen=True):
-    """What became of a file: its report, its runs, and whether there is nothing left to decide.
+    """The outcome of storing a file: its report, its runs, and whether nothing is left to decide.
 
     A file that is refused has no report.
     """
 
-    report: Any = None
+    report: RatedImport | RatingsReport | ImportedRun | StoredResults | None = None
     runs: tuple[str, ...] = ()
     is_done: bool = True
 
 
-class FileFormat(Struct, frozen=True):
-    """How files of one format are recognised and read, as ``kind``.
-
-    The report's template has the ``name``; ``size`` is about how many questions a file has. What
-    was read is ``parted`` into its report and a rest, with which the report is ``joined`` again.
-    """
-
-    name: str
-    kind: type
-    sniff: Callable[[str, bytes], bool]
-    read: Callable[[str, bytes, OnProgress], Any]
-    size: Callable[[bytes], int]
-    parted: Callable[[Any], tuple[Any, bytes]] = lambda read: (read, b"")
-    joined: Callable[[Any, bytes], Any] = lambda report, _data: report
-
-
-def _is_run(name: str, data: bytes) -> bool:
-    try:
-        return bounded.call(name, json_runs.recognises, data)
-    except ImportRefused:
-        return False  # another reader refuses it, as a file among others
-
-
-RATED_CSV = FileFormat(
-    name="rated_csv",
-    kind=RatedFile,
-    sniff=lambda _name, data: csv_ratings.recognises(data),
-    read=lambda name, data, _on_progress: bounded.call(name, csv_ratings.read, name, data),
-    size=lambda data: data.count(b"\n"),
-)
-RATINGS = FileFormat(
-    name="ratings",
-    kind=OfflineRatings,
-    sniff=lambda _name, data: rating_changes.recognises(data),
-    read=lambda name, data, _on_progress: bounded.call(name, rating_changes.read, name, data),
-    size=lambda data: data.count(b'"query_id"') // CHANGES_A_QUESTION,
-)
-RUN = FileFormat(
-    name="run",
-    kind=ImportReport,
-    sniff=_is_run,
-    read=imports.read,
-    size=lambda data: data.count(b'"query_id"'),
-    parted=imports.parted,
-    joined=imports.joined,
-)
-RESULTS = FileFormat(
-    name="results",
-    kind=ResultsReport,
-    sniff=lambda _name, _data: True,  # what cannot be read is refused with what was found in it
-    read=results.read,
-    size=lambda data: len(data) // BYTES_A_QUESTION,
-    parted=results.parted,
-    joined=lambda report, packed: results.read(report.name, packed),
-)
-FORMATS = (RATED_CSV, RATINGS, RUN, RESULTS)
-"""Every format in the order of recognising; files are stored in the opposite order, runs first."""
-
-
-class ReadFile(Struct, frozen=True):
-    """A file as it was read, or why it cannot be."""
-
-    format: FileFormat
-    read: Any
-
-
 def recognised(name: str, data: bytes) -> FileFormat:
-    """Return the format that a file has."""
-    return next(each for each in FORMATS if each.sniff(name, data))
+    """Return the format of a file; what no other format knows is refused as results."""
+    if csv_ratings.recognises(data):
+        return FileFormat.RATED_CSV
+    if rating_changes.recognises(data):
+        return FileFormat.RATINGS
+    # A run that this reader refuses may be a file of results for another one.
+    with suppress(ImportRefused):
+        if bounded.call(name, json_runs.recognises, data):
+            return FileFormat.RUN
+    return FileFormat.RESULTS
+
+
+def size(form: FileFormat, data: bytes) -> int:
+    """Return about how many questions with their cards take as long as this file to store."""
+    if form is FileFormat.RESULTS:
+        return len(data) // BYTES_A_QUESTION
+    if form is FileFormat.RATED_CSV:
+        return data.count(b"\n")
+    n_ids = data.count(b'"query_id"')
+    return n_ids if form is FileFormat.RUN else n_ids // CHANGES_A_QUESTION
 
 
 def read_file(
     form: FileFormat, name: str, data: bytes, on_progress: OnProgress = no_progress
 ) -> ReadFile:
-    """Read a file that is recognised; `on_progress` is called with how many questions are read."""
+    """Return a file as its format reads it; `on_progress` gets how many questions are read."""
     try:
-        return ReadFile(form, form.read(name, data, on_progress))
+        if form is FileFormat.RUN:
+            return ReadFile(form, imports.read(name, data, on_progress))
+        if form is FileFormat.RESULTS:
+            return ReadFile(form, results.read(name, data, on_progress))
+        if form is FileFormat.RATED_CSV:
+            return ReadFile(form, bounded.call(name, csv_ratings.read, name, data))
+        return ReadFile(form, bounded.call(name, rating_changes.read, name, data))
     except ImportRefused as refused:
         # Without the frames that it came through, which hold the whole file.
         return ReadFile(form, refused.with_traceback(None))
@@ -151,68 +139,77 @@ def read_file(
 def read_results(
     name: str, dropped: Iterable[Dropped], choices: Choices, on_progress: OnProgress = no_progress
 ) -> ReadFile:
-    """Read files of results together, which may be too large to be held as bytes."""
+    """Return files of results, read together; they may be too large to be held as bytes."""
+    form = FileFormat.RESULTS
     try:
-        return ReadFile(RESULTS, results.read_files(name, dropped, choices, on_progress))
+        return ReadFile(form, results.read_files(name, dropped, choices, on_progress))
     except ImportRefused as refused:
-        return ReadFile(RESULTS, refused.with_traceback(None))
+        return ReadFile(form, refused.with_traceback(None))
 
 
 def together(
     files: Sequence[tuple[str, bytes]], choices: Choices | None = None
 ) -> list[tuple[FileFormat, str, bytes]]:
     """Return the format, name and content of each import: files of results are one together."""
-    recognised_files = [(recognised(*file), *file) for file in files]
-    of_results = [(name, data) for form, name, data in recognised_files if form is RESULTS]
-    imports_of = [each for each in recognised_files if each[0] is not RESULTS]
-    if of_results:
-        names = ", ".join(name for name, _ in of_results)
-        imports_of.append((RESULTS, names, results.packed(of_results, choices)))
-    return imports_of
+    of_results: list[tuple[str, bytes]] = []
+    separate: list[tuple[FileFormat, str, bytes]] = []
+    for name, data in files:
+        form = recognised(name, data)
+        if form is FileFormat.RESULTS:
+            of_results.append((name, data))
+        else:
+            separate.append((form, name, data))
+    if not of_results:
+        return separate
+    names = ", ".join(name for name, _ in of_results)
+    return [*separate, (FileFormat.RESULTS, names, results.packed(of_results, choices))]
 
 
 def why_refused(file: ReadFile) -> Sequence[Problem]:
     """Return the problems of a file of which nothing can be stored; none of one that can be."""
-    read = file.read
-    is_refused = isinstance(read, ImportRefused) or (
-        file.format is RESULTS and not (read.runs or read.group.raters)
-    )
-    return read.problems if is_refused else ()
+    content = file.content
+    if isinstance(content, ImportRefused):
+        return content.problems
+    is_empty = isinstance(content, ResultsReport) and not (content.runs or content.group.raters)
+    return content.problems if is_empty else ()
 
 
 def with_known_columns(
     study: Study, file: ReadFile, on_progress: OnProgress = no_progress
 ) -> ReadFile:
     """Return a file read by the columns that were chosen for files of its shape before."""
-    if file.format is not RESULTS or isinstance(file.read, ImportRefused):
+    content = file.content
+    if not isinstance(content, ResultsReport):
         return file
-    choices = results.remembered(study, file.read)
+    choices = results.known_choices(study, content)
     if choices is None:
         return file
-    return read_results(file.read.name, file.read.files, choices, on_progress)
+    return read_results(content.name, content.files, choices, on_progress)
 
 
 def with_differing_texts(session: Session, study: Study, file: ReadFile) -> ReadFile:
     """Return a file that counts the documents whose text the study has otherwise."""
-    if file.format is not RESULTS or isinstance(file.read, ImportRefused):
+    if not isinstance(file.content, ResultsReport):
         return file
-    differing = stored_results.documents_that_differ(session, study, file.read.group.runs)
-    return ReadFile(RESULTS, replace(file.read, n_differing=differing))
+    differing = stored_results.documents_that_differ(session, study, file.content.group.runs)
+    return replace(file, content=replace(file.content, n_differing=differing))
 
 
 def examine(
     session: Session, study: Study, file: ReadFile, rater: str | None, now: datetime
-) -> Any:
+) -> ImportRefused | ImportReport | ResultsReport | RatingsReport | RatedImport:
     """Return the report of a file beside the study, or why it is refused; nothing is stored."""
-    if isinstance(file.read, ImportRefused):
-        return file.read
-    if file.format is RUN:
-        return imports.examine(session, study, file.read)
-    if file.format is RESULTS:
-        return results.examine(session, study, file.read)
-    if file.format is RATINGS:
-        return ratings.examine(session, study, file.read, now, rater)
-    return rated_imports.examine(session, study, file.read, rater)
+    match file.content:
+        case ImportRefused() as refused:
+            return refused
+        case ImportReport() as report:
+            return imports.examine(session, study, report)
+        case ResultsReport() as results_report:
+            return results.examine(session, study, results_report)
+        case OfflineRatings() as changes:
+            return ratings.examine(session, study, changes, now, rater)
+        case RatedFile() as rated:
+            return rated_imports.examine(session, study, rated, rater)
 
 
 def turns_blind(session: Session, study: Study, reports: Sequence[Any]) -> bool:
@@ -257,34 +254,41 @@ def store(
 ) -> StoredFile:
     """Store a file as far as it can be; `newcomers` are raters made by files of one import."""
     lock(session, study)
-    read, rater, is_sure = file.read, decision.rater, decision.confirm
-    if isinstance(read, ImportRefused):
-        return StoredFile()
-    if file.format is RATED_CSV:
-        csv = rated_imports.store(session, study, read, rater or "", now, overwrite=is_sure)
-        return StoredFile(csv, _of(csv.run_id), csv.storable)
-    if file.format is RATINGS:
-        report = ratings.store(
-            session, study, read, now, rater, confirmed=is_sure, newcomers=newcomers
-        )
-        if report.stored and report.rater_is_new:
-            newcomers.add(report.rater)
-        return StoredFile(report, _of(report.run_id), report.stored)
-    if file.format is RESULTS:
-        if not (read.runs or read.group.raters):
-            return StoredFile(StoredResults((), {}, read.problems))
-        outcome = stored_results.store(
-            *(session, study, read, now, decision.grader),
-            confirmed=is_sure,
-            meta=decision.meta,
-            same_documents=decision.same_documents,
-            on_progress=on_progress,
-        )
-        return StoredFile(outcome, tuple(run.id for run in outcome.runs))
-    depends = {query.query_id: str(query.query_id) in decision.depends for query in read.undecided}
-    labels = Labels(decision.method or None, decision.llm or None, depends)
-    run = stored_runs.store(session, study, read.read, labels, now)
-    return StoredFile(run, (run.id,))
+    rater, is_sure = decision.rater, decision.confirm
+    match file.content:
+        case ImportRefused():
+            return StoredFile()
+        case RatedFile() as rated:
+            rated_import = rated_imports.store(
+                session, study, rated, rater or "", now, overwrite=is_sure
+            )
+            return StoredFile(rated_import, _of(rated_import.run_id), rated_import.storable)
+        case OfflineRatings() as changes:
+            report = ratings.store(
+                session, study, changes, now, rater, confirmed=is_sure, newcomers=newcomers
+            )
+            if report.stored and report.rater_is_new:
+                newcomers.add(report.rater)
+            return StoredFile(report, _of(report.run_id), report.stored)
+        case ResultsReport() as read:
+            if not (read.runs or read.group.raters):
+                return StoredFile(StoredResults((), {}, read.problems))
+            outcome = stored_results.store(
+                *(session, study, read, now, decision.grader),
+                confirmed=is_sure,
+                meta=decision.meta,
+                same_documents=decision.same_documents,
+                on_progress=on_progress,
+            )
+            return StoredFile(outcome, tuple(run.id for run in outcome.runs))
+        case ImportReport() as read_run:
+            depends = {
+                query.query_id: str(query.query_id) in decision.depends
+                for query in read_run.undecided
+            }
+            labels = Labels(decision.method or None, decision.llm or None, depends)
+            run = stored_runs.store(session, study, read_run.read, labels, now)
+            return StoredFile(run, (run.id,))
 
 
 def _of(run_id: str | None) -> tuple[str, ...]:

@@ -199,10 +199,10 @@ def parted(report: ResultsReport) -> tuple[ResultsReport, bytes]:
     return brief, packed(report.files, report.group.choices)
 
 
-def remembered(study: Study, report: ResultsReport) -> Choices | None:
-    """Return what earlier files say of how these are read, if that differs.
+def known_choices(study: Study, report: ResultsReport) -> Choices | None:
+    """Return the choices that earlier files of this shape were read by, if they differ.
 
-    That are the columns which were chosen for files of this shape, and whether ids name passages.
+    These are their columns, and whether ids name passages.
     """
     mappings, group = study.mappings or {}, report.group
     columns_before = mappings.get("columns", {}).get(group.header)
@@ -219,7 +219,7 @@ def examine(session: Session, study: Study, report: ResultsReport) -> ResultsRep
     refused = _refusal(session, study, report)
     is_above = highest > Scale.stored(study.scale).top
     names = map(rater_name, report.group.raters)
-    previews = tuple(_beside(session, study, run) for run in report.runs)
+    previews = tuple(_match_stored_run(session, study, run) for run in report.runs)
     is_open = study.blind is None and not studies.is_blind(session, study)
     return replace(
         report,
@@ -273,7 +273,7 @@ def rater_name(name: str) -> str:
     return name_line(name) or USUAL_RATER
 
 
-def _beside(session: Session, study: Study, run: RunPreview) -> RunPreview:
+def _match_stored_run(session: Session, study: Study, run: RunPreview) -> RunPreview:
     same = select(Run.id).where(Run.study_id == study.id, Run.session_key == run.key)
     same = same.where(Run.stated_search_method == run.system)
     run_id = session.scalar(same.limit(1))

@@ -31,7 +31,7 @@ from relevansi.services.judging.judged_items import Pool
 from relevansi.services.people import raters
 from relevansi.services.runs import stored_runs
 from relevansi.services.runs.results import ResultsReport, examine, rater_name
-from relevansi.services.runs.stored_runs import ImportedRun, Labels, StoredRuns
+from relevansi.services.runs.stored_runs import ImportedRun, Labels
 from relevansi.services.study import question_sets, studies
 
 AT_ONCE = 100
@@ -85,7 +85,7 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
     looked, group = examine(session, study, report), report.group
     if looked.refused:
         raise looked.refused
-    if not group.runs and not _grades_by_question(group.judged, _questions(session, study, ())):
+    if not group.runs and not _grades_by_question(group.judged, _question_ids(session, study, ())):
         raise NoQuestion
     by_name: dict[str, list[Judged]] = {}
     for grade in group.judged:
@@ -99,7 +99,7 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
         scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())
         # Which figures are shown first may change with it, for the runs that are there too.
         studies.set_switches(session, study, replace(studies.switches(study), scale=scale), now)
-    _remember(study, group)
+    _store_choices(study, group)
     of_collection = [key for key, is_of_collection in group.meta.items() if is_of_collection]
     visible_part = partial(_with_metadata, {*(of_collection if meta is None else meta), "format"})
     again = [
@@ -110,19 +110,17 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
     kept_texts = _fill_texts(
         session, study, again, visible_part, now, same_documents=same_documents
     )
-    outcome = (
-        stored_runs.store_together(
+    stored: tuple[ImportedRun, ...] = ()
+    changed_texts: frozenset[str] = frozenset()
+    if group.runs:
+        stored, changed_texts = stored_runs.store_together(
             *(session, study, group.runs, Labels(), now),
             visible_part=visible_part,
             same_documents=same_documents,
             on_progress=on_progress,
         )
-        if group.runs
-        else StoredRuns(())
-    )
-    stored = outcome.runs
     labels.use_words_of(study.kind, Scale.stored(study.scale), study.merging)
-    questions = _questions(session, study, [run.id for run in stored])
+    questions = _question_ids(session, study, [run.id for run in stored])
     grades = {}
     for name, judged in by_name.items():
         grader = graders[name] or studies.add_rater(session, study, name, now)
@@ -132,11 +130,11 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
     problems = [*looked.problems]
     if left_out := len(group.judged) - sum(grades.values()):
         problems.append(warning("results_grades_unasked", report.name, {"count": left_out}))
-    problems += _changed(report.name, kept_texts, outcome.changed, same_documents=same_documents)
+    problems += _text_remarks(report.name, kept_texts, changed_texts, same_documents=same_documents)
     return StoredResults(stored, grades, tuple(problems))
 
 
-def _changed(
+def _text_remarks(
     name: str, kept_texts: frozenset[str], changed: frozenset[str], *, same_documents: bool
 ) -> Iterator[Problem]:
     """Yield what became of documents with another text under the id that they had."""
@@ -149,7 +147,7 @@ def _changed(
         yield warning("results_texts_differ", name, {"count": len(changed)})
 
 
-def _remember(study: Study, group: Group) -> None:
+def _store_choices(study: Study, group: Group) -> None:
     mappings = dict(study.mappings or {})
     if group.choices.columns and group.header:
         chosen = {group.header: dict(group.choices.columns)}
@@ -275,8 +273,8 @@ def _item(identity: str) -> Document:
     return Document(doc_id=doc_id, passage=passage or None)
 
 
-def _questions(session: Session, study: Study, runs: Sequence[str]) -> dict[str, int]:
-    """The ids of questions by their ids in the collection and keys: those of `runs`, else all.
+def _question_ids(session: Session, study: Study, runs: Sequence[str]) -> dict[str, int]:
+    """Return the ids of questions by their keys and ids in the collection, of `runs` or all.
 
     An id that several collections have is that of the latest.
     """

@@ -16,7 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from relevansi.db.engine import core, insert_rows, next_ids, to_json
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run, RunFile
-from relevansi.db.tables.study import Question, Study
+from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.failures import Refused
 from relevansi.i18n import mark
 from relevansi.importers.runs import json_runs, property_particulars
@@ -86,13 +86,6 @@ class ImportedRun(Struct, frozen=True):
     problems: tuple[Problem, ...]
 
 
-class StoredRuns(Struct, frozen=True):
-    """Runs as they are after an import, and the identities of documents with another text."""
-
-    runs: tuple[ImportedRun, ...]
-    changed: frozenset[str] = frozenset()
-
-
 def store(
     session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime
 ) -> ImportedRun:
@@ -100,7 +93,8 @@ def store(
 
     Raises ``OtherKind``, and then stores nothing.
     """
-    return store_together(session, study, [read], labels, now).runs[0]
+    (run,), _changed = store_together(session, study, [read], labels, now)
+    return run
 
 
 def store_together(
@@ -113,18 +107,20 @@ def store_together(
     visible_part: Callable[[Any], Item] | None = None,
     same_documents: bool = False,
     on_progress: OnProgress = no_progress,
-) -> StoredRuns:
+) -> tuple[tuple[ImportedRun, ...], frozenset[str]]:
     """Store runs of one import: one run file, or results, whose runs all have the same questions.
 
+    Returns the runs as they are then, and the identities of documents with another text.
     `visible_part` returns what is kept of an item. `same_documents`: a document with another text
     than before is the same, and has its new text. `on_progress` gets how many questions are
     done. Raises as ``store`` does.
     """
     is_of_results = reads[0].is_of_results
     begin(session, study, Document.kind if is_of_results else Card.kind, now)
+    question_set: QuestionSet | None = None
     questions: list[Question] = []
     new: dict[str, Iterator[tuple[Question, ReadQuery]]] = {}
-    stored: list[tuple[Run, ReadRun, bool, bool]] = []
+    stored: list[tuple[Run, ReadRun, bool]] = []
     for read in reads:
         session_key = read.key or json_runs.session_key(read)
         run = holding(session, study, read, session_key)
@@ -132,22 +128,18 @@ def store_together(
         already = run is not None and (is_of_results or has_file(run, read))
         if run is None:
             queries = _decided(read.queries, labels)
-            if not questions:
+            if question_set is None:
                 find = question_sets.of_collection if is_of_results else question_sets.find_or_make
-                _, questions = find(session, study, queries, now)
-            session_and_set = session_key, questions[0].question_set_id
-            run = _make(session, study, read, labels, *session_and_set, now)
+                question_set, questions = find(session, study, queries, now)
+            run = _make(session, question_set, read, labels, session_key, now)
             new[run.id] = _answers(queries, questions, visible_part, by_place=is_of_results)
-            enriched = False
         elif already:
             _fill_extra(session, run, read)
-            enriched = False
         else:
             _enrich(session, run, read, labels)
-            enriched = True
         if not already:
             run.files.append(_file(read, now))
-        stored.append((run, read, already, enriched))
+        stored.append((run, read, already))
     changed = add_answers(
         session,
         new,
@@ -156,11 +148,13 @@ def store_together(
         on_progress=on_progress,
     )
     raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
-    for run, _, already, _ in stored:
+    imported = []
+    for run, read, already in stored:
         if not already:
             stored_summaries.refresh(session, raters, Query.run_id == run.id)
-    imported = (_imported(session, *entry) for entry in stored)
-    return StoredRuns(tuple(imported), frozenset(changed))
+        is_enriched = not already and run.id not in new
+        imported.append(_imported(session, run, read, already=already, enriched=is_enriched))
+    return tuple(imported), frozenset(changed)
 
 
 def _file(read: ReadRun, now: datetime) -> RunFile:
@@ -174,7 +168,7 @@ def _file(read: ReadRun, now: datetime) -> RunFile:
 
 
 def _imported(
-    session: Session, run: Run, read: ReadRun, already: bool, enriched: bool
+    session: Session, run: Run, read: ReadRun, *, already: bool, enriched: bool
 ) -> ImportedRun:
     of_run = Query.run_id == run.id
     states = select(Query.state, func.count()).where(of_run).group_by(Query.state)
@@ -191,11 +185,13 @@ def _imported(
 
 
 def counts_of(states: Mapping[str, int], cards: int) -> Counts:
+    """Return the numbers of a run from those of its queries in each state."""
     of = [states.get(state, 0) for state in QueryState]
     return Counts(sum(of), cards, *of)
 
 
 def holding(session: Session, study: Study, read: ReadRun, session_key: str) -> Run | None:
+    """Return the run of the study that has this file, else one of the same session."""
     by_file = select(Run).join(RunFile).where(RunFile.sha256 == read.sha256)
     if read.is_of_results:  # several systems may be in one file
         by_file = by_file.where(
@@ -206,11 +202,11 @@ def holding(session: Session, study: Study, read: ReadRun, session_key: str) -> 
         _agrees(Run.stated_search_method, read.search_method),
         _agrees(Run.timestamp, read.timestamp),
     )
-    candidates = (
-        session.scalars(statement.where(Run.study_id == study.id).limit(1)).first()
-        for statement in (by_file, by_session)
-    )
-    return next(filter(None, candidates), None)
+    for statement in (by_file, by_session):
+        run = session.scalars(statement.where(Run.study_id == study.id).limit(1)).first()
+        if run is not None:
+            return run
+    return None
 
 
 def _agrees(column: InstrumentedAttribute[str | None], label: str | None) -> ColumnElement[bool]:
@@ -248,19 +244,18 @@ def _answers(
 
 def _make(
     session: Session,
-    study: Study,
+    question_set: QuestionSet,
     read: ReadRun,
     labels: Labels,
     session_key: str,
-    question_set_id: int,
     now: datetime,
 ) -> Run:
-    last = select(func.coalesce(func.max(Run.sequence), 0)).where(Run.study_id == study.id)
+    last = select(func.max(Run.sequence)).where(Run.study_id == question_set.study_id)
     run = Run(
         id=secrets.token_hex(5),
-        study_id=study.id,
+        study_id=question_set.study_id,
         sequence=(session.scalar(last) or 0) + 1,
-        question_set_id=question_set_id,
+        question_set_id=question_set.id,
         search_method=labels.search_method or read.search_method,
         llm=labels.llm or read.llm,
         stated_search_method=read.search_method,

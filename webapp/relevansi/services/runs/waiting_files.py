@@ -19,17 +19,20 @@ from relevansi.db.tables.runs import Upload
 from relevansi.db.tables.study import Study
 from relevansi.failures import Missing
 from relevansi.i18n import mark
+from relevansi.importers.runs.csv_ratings import RatedFile
 from relevansi.importers.runs.problems import ImportRefused
+from relevansi.importers.runs.ratings import OfflineRatings
 from relevansi.records import OnProgress, Problem, no_progress
-from relevansi.services.runs import file_formats
+from relevansi.services.runs import file_formats, imports, results
 from relevansi.services.runs.file_formats import (
-    FORMATS,
-    RATED_CSV,
-    RATINGS,
+    CONTENT_TYPES,
+    STORING_ORDER,
     FileDecision,
     FileFormat,
     ReadFile,
 )
+from relevansi.services.runs.imports import ImportReport
+from relevansi.services.runs.results import ResultsReport
 
 WAITING_LIMIT = timedelta(days=1)
 
@@ -43,7 +46,7 @@ def new_upload(name: str, content: bytes, form: FileFormat | None = None) -> Upl
     """A file as it will wait, to be imported as `form`; made before its transaction."""
     upload = Upload(id=secrets.token_hex(16), name=name, data=_compressed(content))
     if form is not None:
-        upload.format, upload.questions = form.name, form.size(content)
+        upload.format, upload.questions = form, file_formats.size(form, content)
     return upload
 
 
@@ -65,13 +68,16 @@ class WaitingContent(NamedTuple):
 
 def waiting_content(file: ReadFile) -> WaitingContent:
     """What waits of a file that was read; made before the transaction that keeps it."""
-    report, answers = (
-        (file.read.problems, b"")
-        if isinstance(file.read, ImportRefused)
-        else file.format.parted(file.read)
-    )
+    report: object = file.content
+    remainder = b""
+    if isinstance(file.content, ImportRefused):
+        report = file.content.problems
+    elif isinstance(file.content, ImportReport):
+        report, remainder = imports.parted(file.content)
+    elif isinstance(file.content, ResultsReport):
+        report, remainder = results.parted(file.content)
     # As JSON: an integer may be too long for MessagePack.
-    return WaitingContent(file.format.name, json.encode(report), _compressed(answers))
+    return WaitingContent(file.format, json.encode(report), _compressed(remainder))
 
 
 def _compressed(content: bytes) -> bytes:
@@ -87,20 +93,22 @@ def read_upload(
     upload: Upload, on_progress: OnProgress = no_progress, *, complete: bool = True
 ) -> ReadFile:
     """Return what was read of a waiting file, else read it; not `complete` is for looking only."""
-    form = next((each for each in FORMATS if each.name == upload.format), None)
-    if form is None or upload.report is None:
-        content = upload.content
-        form = form or file_formats.recognised(upload.name, content)
-        return file_formats.read_file(form, upload.name, content, on_progress)
+    if upload.format is None or upload.report is None:
+        data = upload.content
+        form = FileFormat(upload.format or file_formats.recognised(upload.name, data))
+        return file_formats.read_file(form, upload.name, data, on_progress)
     try:
-        report: Any = json.decode(upload.report, type=form.kind | tuple[Problem, ...])
-    except ValidationError as wrong:  # it was read by another version
+        form = FileFormat(upload.format)
+        content: Any = json.decode(upload.report, type=CONTENT_TYPES[form] | tuple[Problem, ...])
+    except (ValidationError, ValueError) as wrong:  # it was read by another version
         raise UnknownUpload(upload.id) from wrong
-    if isinstance(report, tuple):
-        return ReadFile(form, ImportRefused(*report))
-    if complete and (content := upload.content):
-        report = form.joined(report, content)
-    return ReadFile(form, report)
+    if isinstance(content, tuple):
+        content = ImportRefused(*content)
+    elif complete and isinstance(content, ImportReport):
+        content = imports.joined(content, upload.content)
+    elif complete and isinstance(content, ResultsReport):
+        content = results.read(content.name, upload.content)
+    return ReadFile(form, content)
 
 
 def find(session: Session, study: Study, token: str) -> Upload:
@@ -135,9 +143,11 @@ def store(
     runs: list[str] = []
     undecided: list[str] = []
     newcomers: set[str] = set()
-    for token, file in sorted(files.items(), key=lambda entry: -FORMATS.index(entry[1].format)):
+    for token, file in sorted(
+        files.items(), key=lambda entry: STORING_ORDER.index(entry[1].format)
+    ):
         decision = decisions.get(token, FileDecision())
-        if file.format in (RATED_CSV, RATINGS) and decision.rater is None:
+        if isinstance(file.content, RatedFile | OfflineRatings) and decision.rater is None:
             undecided.append(token)
             continue
         stored = file_formats.store(session, study, file, decision, newcomers, now)

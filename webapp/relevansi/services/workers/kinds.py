@@ -21,11 +21,14 @@ from relevansi.records import (
     OnProgress,
     Problem,
 )
+from relevansi.services.exports.rated_imports import RatedImport
+from relevansi.services.exports.ratings import RatingsReport
 from relevansi.services.people import raters
 from relevansi.services.runs import confirmations, file_formats, reports, waiting_files
 from relevansi.services.runs import runs as stored_runs
-from relevansi.services.runs.file_formats import FORMATS, FileDecision, ReadFile
+from relevansi.services.runs.file_formats import STORING_ORDER, FileDecision, ReadFile
 from relevansi.services.runs.reports import Rule
+from relevansi.services.runs.stored_results import StoredResults
 from relevansi.services.study import studies
 from relevansi.services.workers.jobs import IMPORTING, PACK, READING, STORING, Finish, Make
 
@@ -38,15 +41,17 @@ class Undecided(Conflict):
     )
 
 
-def reading(files: Sequence[Upload]) -> dict[str, Any]:
+def order_to_read(files: Sequence[Upload]) -> dict[str, Any]:
     """Return the order of a job that parses these files."""
     return {"tokens": [file.id for file in files], "names": [file.name for file in files]}
 
 
-def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> dict[str, Any]:
+def order_to_store(
+    files: Sequence[Upload], decisions: Mapping[str, FileDecision]
+) -> dict[str, Any]:
     """Return the order of a job that stores these files, with the decision on each by its id."""
     decided = {token: asdict(decision) for token, decision in decisions.items()}
-    return {**reading(files), "decisions": decided}
+    return {**order_to_read(files), "decisions": decided}
 
 
 def read_files(
@@ -83,21 +88,26 @@ def store_files(
     return finish
 
 
-def importing(
+def order_to_import(
     files: Sequence[Upload], decision: FileDecision, *, blind: bool | None, confirm: int
 ) -> dict[str, Any]:
     """Return the order of a job that parses and stores files at once, as programs import them."""
-    return {**reading(files), "decision": asdict(decision), "blind": blind, "confirm": confirm}
+    return {
+        **order_to_read(files),
+        "decision": asdict(decision),
+        "blind": blind,
+        "confirm": confirm,
+    }
 
 
 def import_files(
     session: Session, study: Study, order: Mapping[str, Any], on_progress: OnProgress
 ) -> Finish:
-    """Parse files; the function returned stores them with no person's decision; see ``stored``."""
+    """Parse files; the function returned stores them without a person; see ``deferred_store``."""
     opened = _opened(session, study, order, on_progress)
     decision, blind = FileDecision(**order["decision"]), order["blind"]
     confirm = order.get("confirm", 0)
-    store = stored(study, opened.values(), decision, blind=blind, confirm=confirm)
+    store = deferred_store(study, opened.values(), decision, blind=blind, confirm=confirm)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         for token in opened:
@@ -107,7 +117,7 @@ def import_files(
     return finish
 
 
-def stored(
+def deferred_store(
     study: Study,
     files: Iterable[ReadFile],
     decision: FileDecision,
@@ -123,7 +133,7 @@ def stored(
     """
     columned = [file_formats.with_known_columns(study, file) for file in files]
     refused = [problem for file in columned for problem in file_formats.why_refused(file)]
-    in_order = sorted(columned, key=lambda file: -FORMATS.index(file.format))
+    in_order = sorted(columned, key=lambda file: STORING_ORDER.index(file.format))
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         runs: list[str] = []
@@ -138,11 +148,13 @@ def stored(
         with confirmations.confirmed(session, study, confirm, now):
             for file in [] if refused else in_order:
                 outcome = file_formats.store(session, study, file, decision, newcomers, now)
-                if not outcome.is_done:
-                    raise Undecided(outcome.report.name)
+                report = outcome.report
+                if isinstance(report, RatedImport | RatingsReport) and not outcome.is_done:
+                    raise Undecided(report.name)
                 runs.extend(outcome.runs)
-                grades |= getattr(outcome.report, "grades", {})
-                remarks += outcome.report.problems
+                if isinstance(report, StoredResults):
+                    grades |= report.grades
+                remarks += report.problems if report else ()
         new_runs = [run for run in dict.fromkeys(runs) if run not in before]
         if new_runs:
             studies.log(session, study, "import", ", ".join(new_runs), None, None, now)
@@ -164,19 +176,19 @@ def _opened(
     read: dict[str, ReadFile] = {}
     for file in files:
         read[file.id] = waiting_files.read_upload(
-            file, _after(before, file.questions, of, on_progress)
+            file, _progress_in_all(before, file.questions, of, on_progress)
         )
         before += file.questions
     on_progress(of, of)
     return read
 
 
-def _after(before: int, share: int, of: int, on_progress: OnProgress) -> OnProgress:
-    """Return how the progress in one file, in questions or bytes, is told as one in all files."""
+def _progress_in_all(before: int, share: int, of: int, on_progress: OnProgress) -> OnProgress:
+    """Return the callback of one file that reports its steps as a share of those of all files."""
     return lambda steps_done, total: on_progress(before + share * steps_done // max(total, 1), of)
 
 
-def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
+def order_to_pack(run_id: str | None, rule: Rule) -> dict[str, Any]:
     """Return the order of a pack, with a rater by number: a deleted one's name stays nowhere."""
     return {"run": run_id, "rule": rule.rater.id if rule.rater else rule.name}
 
@@ -184,7 +196,7 @@ def packing(run_id: str | None, rule: Rule) -> dict[str, Any]:
 def make_pack(
     session: Session, study: Study, order: Mapping[str, Any], on_progress: OnProgress
 ) -> ExportedFile:
-    """Return the proof pack that was ordered; see ``packing``."""
+    """Return the proof pack that was ordered; see ``order_to_pack``."""
     from relevansi.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
     chosen = order["rule"]

@@ -51,7 +51,7 @@ def take_collection(token: str) -> Response:
     """Take the collections in that wait on the import page with results, which go on waiting."""
     with access.reading() as (session, rater):
         file = waiting_files.find(session, rater.study, token)
-        report, data = waiting_files.read_upload(file, complete=False).read, file.content
+        report, data = waiting_files.read_upload(file, complete=False).content, file.content
     if not isinstance(report, ResultsReport):
         raise UnknownUpload(token)
     files = results.collections_in(report, data)

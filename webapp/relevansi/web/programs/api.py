@@ -449,18 +449,20 @@ def import_runs(form: ImportForm) -> Imported | JobRow:
         access.need_scope()
     files = file_formats.together(chosen_files(), form.choices())
     decision, blind = form.decision(), form.rating == "blind" if form.rating else None
-    if waiting_files.is_long(kind.size(data) for kind, _, data in files):
+    if waiting_files.is_long(file_formats.size(kind, data) for kind, _, data in files):
         uploads = [waiting_files.new_upload(name, data, kind) for kind, name, data in files]
         with access.writing() as (session, rater):
             waiting = [
                 waiting_files.store_upload(session, rater.study, upload, access.now())
                 for upload in uploads
             ]
-            job_data = kinds.importing(waiting, decision, blind=blind, confirm=form.confirm)
+            job_data = kinds.order_to_import(waiting, decision, blind=blind, confirm=form.confirm)
         return _enqueue(jobs.IMPORTING, job_data)
     with access.reading() as (_, rater):
         opened = [file_formats.read_file(*file) for file in files]
-        store = kinds.stored(rater.study, opened, decision, blind=blind, confirm=form.confirm)
+        store = kinds.deferred_store(
+            rater.study, opened, decision, blind=blind, confirm=form.confirm
+        )
     with access.writing() as (session, rater):
         result = store(session, rater.study, access.now())
     if result["problems"]:
@@ -561,7 +563,7 @@ def export_run(run_id: str, name: str, query: RuleQuery) -> ExportedFile | JobRo
             raise UnknownFormat(name)
         from relevansi.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
-        job_data = kinds.packing(run_id, rule)
+        job_data = kinds.order_to_pack(run_id, rule)
         if not packs.is_long(session, study, run_id, rule):
             return kinds.make_pack(session, study, job_data, no_progress)
     return _enqueue(jobs.PACK, job_data)

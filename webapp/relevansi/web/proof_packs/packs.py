@@ -24,7 +24,7 @@ def pack(run_id: str | None = None) -> Response:
 
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.requested_rule())
-        job_data = kinds.packing(run_id, rule)
+        job_data = kinds.order_to_pack(run_id, rule)
         if not packs.is_long(session, rater.study, run_id, rule):
             return download(kinds.make_pack(session, rater.study, job_data, lambda *_: None))
     return redirect_to_job(jobs.PACK, job_data)

@@ -36,11 +36,9 @@ from relevansi.services.evaluations.evaluations import EvaluationKind
 from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
 from relevansi.services.runs import file_formats, results, runs, sample_runs, waiting_files
 from relevansi.services.runs.file_formats import (
-    FORMATS,
-    RATED_CSV,
-    RESULTS,
-    RUN,
+    STORING_ORDER,
     FileDecision,
+    FileFormat,
     ReadFile,
 )
 from relevansi.services.runs.imports import ImportReport
@@ -157,7 +155,7 @@ def show() -> Response:
     notice_left = gettext("These files are not stored yet. Look at their reports and confirm them.")
     with access.reading() as (session, rater):
         waiting = [_waiting(session, rater.study, token) for token in tokens]
-        files = sorted(waiting, key=lambda file: -FORMATS.index(file["format"]))
+        files = sorted(waiting, key=lambda file: STORING_ORDER.index(file["format"]))
         works = () if tokens else _works(session, rater.study)
         reports = [file["report"] for file in files]
         becomes = file_formats.becomes(session, rater.study, reports)
@@ -188,7 +186,7 @@ def upload() -> Response:
     except UnusableForm as unfit:
         return _answer([], unfit.messages["files"], 422)
     imports = file_formats.together(chosen)
-    is_long = waiting_files.is_long(form.size(data) for form, _, data in imports)
+    is_long = waiting_files.is_long(file_formats.size(form, data) for form, _, data in imports)
     with access.reading() as (session, rater):
         opened = (file_formats.read_file(*file) for file in ([] if is_long else imports))
         mapped = (file_formats.with_known_columns(rater.study, file) for file in opened)
@@ -199,7 +197,7 @@ def upload() -> Response:
     with access.writing() as (session, rater):
         for file in files:
             waiting_files.store_upload(session, rater.study, file, access.now())
-        reading = kinds.reading(files)
+        reading = kinds.order_to_read(files)
     if is_long:
         return redirect_to_job(jobs.READING, reading)
     return see_other(url_for("imports.show", token=reading["tokens"]))
@@ -211,21 +209,20 @@ def preview(token: str) -> Response:
     form = forms.validated(forms.form_from_request(WaitingFileForm, after=f"-{token}"))
     with access.reading() as (session, rater):
         file = waiting_files.find(session, rater.study, token)
-        report, data = waiting_files.read_upload(file, complete=False).read, file.content
+        report, data = waiting_files.read_upload(file, complete=False).content, file.content
     if not isinstance(report, ResultsReport):
         raise UnknownUpload(token)
     # Outside of any transaction, as when they are read anew to be stored.
-    read = _read_as_chosen(report, data, form).read
-    group, run_previews, refusal = None, (), [gettext("Read like this, the file has no results.")]
+    read = _read_as_chosen(report, data, form).content
+    results_read = read if isinstance(read, ResultsReport) and read.group.sample else None
+    refusal = [] if results_read else [gettext("Read like this, the file has no results.")]
     if isinstance(read, ImportRefused):
         refusal = [remark.text for remark in problems.remarks(read.problems, "page")]
-    elif read.group.sample:
-        group, run_previews, refusal = read.group, read.runs, []
     return htmx.part(
         "runs/imports/_first_cards.html",
         token=token,
-        group=group,
-        runs=run_previews,
+        group=results_read.group if results_read else None,
+        runs=results_read.runs if results_read else (),
         refusal=refusal,
     )
 
@@ -283,7 +280,7 @@ def _store_or_discard(form: WaitingForm, by_token: dict[str, WaitingFileForm]) -
     with access.writing() as (session, rater):
         files = [waiting_files.find(session, rater.study, token) for token in tokens]
         is_long = is_stored and waiting_files.is_long(file.questions for file in files)
-        storing = kinds.storing(files, decisions)
+        storing = kinds.order_to_store(files, decisions)
         if is_stored:
             _set_up(session, rater, form)
         if is_stored and not is_long:
@@ -308,7 +305,7 @@ def _score(token: str, name: str) -> Response:
     """Score a waiting file of results, which goes on waiting."""
     with access.reading() as (session, rater):
         file = waiting_files.find(session, rater.study, token)
-        report, data = waiting_files.read_upload(file, complete=False).read, file.content
+        report, data = waiting_files.read_upload(file, complete=False).content, file.content
     kind = getattr(report, "scorable", {}).get(name)
     if kind is None:
         raise UnknownUpload(name)
@@ -348,7 +345,7 @@ def _read_again(by_token: Mapping[str, WaitingFileForm], *, only_changed: bool =
     with access.reading() as (session, rater):
         for token, form in chosen.items():
             file = waiting_files.find(session, rater.study, token)
-            report = waiting_files.read_upload(file, complete=False).read
+            report = waiting_files.read_upload(file, complete=False).content
             if isinstance(report, ResultsReport) and (
                 not only_changed or form.differs_from(report)
             ):
@@ -376,7 +373,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     rater = request.args.get(f"rater-{token}")
     people = [person.name for person in studies.present(session, study)]
     opened = waiting_files.read_upload(file, complete=False)
-    if opened.format is RATED_CSV and rater is None and len(people) == 1:
+    if opened.format is FileFormat.RATED_CSV and rater is None and len(people) == 1:
         rater = people[0]
     report = file_formats.examine(session, study, opened, rater, access.now())
     return {
@@ -390,7 +387,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
         ),
         "report": report,
         "remarks": problems.remarks(report.problems, "page"),
-        "roles": MAPPED_ROLES if opened.format is RESULTS else (),
+        "roles": MAPPED_ROLES if opened.format is FileFormat.RESULTS else (),
         "raters": people,  # to whom ratings can be given
         "is_long": waiting_files.is_long([file.questions]),
         "is_sample": isinstance(report, ImportReport) and report.read.sha256 in sample_runs.FILES,
@@ -405,11 +402,11 @@ def _new_queries(
     waiting = [
         waiting_files.find(session, study, file["token"])
         for file in files
-        if file["format"] is RUN and not file["is_refused"] and _n_new_runs(file)
+        if file["format"] is FileFormat.RUN and not file["is_refused"] and _n_new_runs(file)
     ]
     if waiting_files.is_long(upload.questions for upload in waiting):
         return []
-    reports = [waiting_files.read_upload(upload).read for upload in waiting]
+    reports = [waiting_files.read_upload(upload).content for upload in waiting]
     return [
         query
         for report in reports
@@ -422,13 +419,13 @@ def _new_queries(
 def _n_storable(file: Mapping[str, Any]) -> int:
     if file["is_refused"] or not file["report"].brings_something:
         return 0
-    return len(file["report"].group.files) if file["format"] is RESULTS else 1
+    return len(file["report"].group.files) if file["format"] is FileFormat.RESULTS else 1
 
 
 def _n_new_runs(file: Mapping[str, Any]) -> int:
     if file["is_refused"]:
         return 0
-    if file["format"] is RESULTS:
+    if file["format"] is FileFormat.RESULTS:
         return sum(run.run_id is None for run in file["report"].runs)
     return int(isinstance(file["report"], ImportReport) and file["report"].run_id is None)
 
