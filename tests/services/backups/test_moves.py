@@ -11,7 +11,7 @@ from relevansi.db.engine import Database
 from relevansi.db.tables.base import Base
 from relevansi.db.tables.judging import StoredItem
 from relevansi.db.tables.study import Study
-from relevansi.services.backups import backups, moves
+from relevansi.services.backups import moves
 from relevansi.services.backups.moves import RowsDiffer, TargetNotEmpty, UnfitRow
 from tests.conftest import NOW
 from tests.services.backups.full_database import ROWS, fill, judged, pack
@@ -41,7 +41,7 @@ def moved(source: Database, target: Database) -> dict[str, int]:
 def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbered_on(
     database: Database, other: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backups, "CHUNK", ROWS - 1)
+    monkeypatch.setattr(moves, "CHUNK", ROWS - 1)
     with database.writing() as session:
         fill(session)
         session.commit()
@@ -89,7 +89,7 @@ def test_a_row_that_changed_on_the_way_is_named_and_nothing_stays(
     with database.writing() as session:
         session.add(Study(name="one", created_at=NOW))
         session.commit()
-    monkeypatch.setattr(backups, "_continue_numbering", lambda target: target.execute(spoil))
+    monkeypatch.setattr(moves, "_continue_numbering", lambda target: target.execute(spoil))
 
     with pytest.raises(RowsDiffer, match=r'studies: {"id": 1}'):
         moved(database, other)

@@ -396,13 +396,13 @@ def test_an_empty_list_is_not_taken_by_text(session: Session, study: Study, rate
 def test_nothing_to_check_without_gold(session: Session, study: Study, rater: Rater) -> None:
     result = stored_run(session, study, rater, with_gold=False)
     visited = [changes.state(session, study)]
-    assert not marks.has_gold(session, result.id)
+    assert not gold.has_gold(session, result.id)
     assert marks.of_answer(session, study, result.id, 1) is None
     one = gold_bytes(questions=GOLD["questions"][:1])
     gold.import_file(session, rater, result.question_set_id, "one.json", one, NOW)
     visited.append(changes.state(session, study))
 
-    assert marks.has_gold(session, result.id)
+    assert gold.has_gold(session, result.id)
     assert marks.of_answer(session, study, result.id, 1) is not None
     assert marks.of_answer(session, study, result.id, 2) is None
     with pytest.raises(UnknownQuery):

@@ -157,7 +157,7 @@ def test_what_failed_is_asked_again_the_next_time_and_what_was_judged_is_not(
     assert (first.state, second.state, second.judged_items) == ("finished", "finished", 2)
     assert len(said(session, judge)) == CARDS
     assert [call.attempt for call in calls(session, judge) if call.attempt > 1] == [2, 2]
-    result = progress.work(session, judge, NOW)
+    result = progress.progress(session, judge, NOW)
     assert [one.line.failed for one in result.earlier] == [0, 2]  # as when each ended
     assert result.n_failed == 0
     with pytest.raises(NothingToJudge):
@@ -198,7 +198,7 @@ def test_an_answer_in_a_code_fence_is_judged_and_counted(session: Session, study
         judge = made(session, study, at)
         ended = worked(session, judge, at, Terms(most_calls=2))
 
-    result = progress.work(session, judge, NOW)
+    result = progress.progress(session, judge, NOW)
     (reason,) = [call.reason for call in calls(session, judge) if call.error_code == "code_fence"]
     assert (reason[:3], len(reason) <= 500, ended.uncounted) == ("ab ", True, 1)
     assert ended.completion_tokens == 60 + 20  # one is estimated, one stated
@@ -284,7 +284,7 @@ def test_another_prompt_is_another_judge_and_the_first_stays(
     assert other.rater_id != judge.rater_id
     assert other.prompt_sha256 != judge.prompt_sha256
     assert (judge.model, judge.prompt, judge.prompt_sha256) == before
-    names = [line.name for line in judges.lines(session, study)]
+    names = [line.name for line in judges.judge_rows(session, study)]
     assert names == ["Lain", "Mesin"]
 
 

@@ -22,7 +22,7 @@ from relevansi.services.phase_3.own_questions import (
     Failed,
     NoQuestionLeft,
     QuestionCall,
-    State,
+    QuestionState,
     TooSoon,
     TriedTooOften,
 )
@@ -56,7 +56,11 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
     position = asked(session, melati)
 
     (line,) = own_questions.lines(session, melati, NOW)
-    assert (line.question.position, line.state, line.is_open) == (position, State.ANSWERED, True)
+    assert (line.question.position, line.state, line.is_open) == (
+        position,
+        QuestionState.ANSWERED,
+        True,
+    )
     assert line.open_judgments == 2
     for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
         said = click(f"c{rank}")
@@ -119,7 +123,7 @@ def test_questions_wait_their_turn(session: Session, study: Study) -> None:
     assert [first.message.message, second.message.message] == ["Rumah 0?", "Rumah 1?"]
     assert third is Idle.DONE
     last = own_questions.lines(session, people[2], NOW + MINUTE)[0]
-    assert (last.state, last.before) == (State.WAITING, 2)
+    assert (last.state, last.before) == (QuestionState.WAITING, 2)
     WORK.store(session, first, Answer("Tidak ada."), NOW + MINUTE)
     assert claimed(session, NOW + MINUTE).message.message == "Rumah 2?"
 

@@ -98,7 +98,7 @@ def _agreement_json(
 def list_command(*, reply: Reply) -> None:
     """List the machine judges, and whether their figures are in use."""
     with options.reading() as (session, study):
-        lines = judges.lines(session, study)
+        lines = judges.judge_rows(session, study)
     if reply.is_json:
         reply.json({"judges": [line._asdict() for line in lines]})
         return
@@ -249,7 +249,7 @@ def _judge(session: Session, name: str) -> MachineJudge:
 def _tell_end(opened: Database, name: str) -> None:
     """Print what the session took and how it ended; raises where it failed or was stopped."""
     with opened.writing() as session:
-        work = calls.work(session, _judge(session, name), options.now())
+        work = calls.progress(session, _judge(session, name), options.now())
     latest = work.current or work.earlier[0]
     outcome = gettext(
         "%(judged)s judged, %(failed)s failed, %(calls)s calls, %(prompt)s + %(completion)s "

@@ -20,6 +20,7 @@ from relevansi.exporters.planning import samples as sample_words
 from relevansi.i18n import gettext
 from relevansi.metrics.planning.power import Demand, RatingPlanWish
 from relevansi.records import LARGEST_INTEGER
+from relevansi.services.machine_judges import judges
 from relevansi.services.planning import machine_help, samples
 from relevansi.services.runs import reports, runs
 from relevansi.services.study import studies
@@ -177,7 +178,7 @@ def estimate_command(
     run_ids = [run_id] if against is None else [run_id, against]
     with options.reading() as (session, study):
         compared = [runs.find(session, study, each) for each in run_ids]
-        judge = machine_help.find_machine(session, study, machine) if machine else None
+        judge = judges.find_judge(session, study, machine).rater if machine else None
         merged = reports.rule_of(session, study, rule)
         estimates = machine_help.of_runs(session, study, compared, merged, judge, (figure,))
         set_id, sample = compared[0].question_set_id, None

@@ -35,7 +35,7 @@ _OBJECTS = Meta(description="list_of_objects")
 Contexts = Annotated[list[dict[str, Any]] | None, _OBJECTS, is_placeholder]
 
 
-class SettingsOf(FromFile, frozen=True):
+class SettingsInFile(FromFile, frozen=True):
     """How answers were generated: on a row, or on a line of its own for the rows below it."""
 
     temperature: Amount = None
@@ -44,7 +44,7 @@ class SettingsOf(FromFile, frozen=True):
     token_target: Amount = None
 
 
-class CitedAnswerInFile(SettingsOf, frozen=True, kw_only=True):
+class CitedAnswerInFile(SettingsInFile, frozen=True, kw_only=True):
     id: Identity
     answer: Text
     question: str = ""
@@ -66,7 +66,7 @@ class CitedContextInFile(FromFile, frozen=True):
     text: Text
 
 
-class UsageOf(FromFile, frozen=True):
+class UsageInFile(FromFile, frozen=True):
     prompt_tokens: Tokens = None
     completion_tokens: Tokens = None
 
@@ -83,8 +83,8 @@ def read_answers(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | 
         if isinstance(line, Problem):
             yield line
             continue
-        if _is_of_settings(line):
-            settings, wrong = read_row(SettingsOf, line)
+        if _is_settings(line):
+            settings, wrong = read_row(SettingsInFile, line)
             yield from wrong
             shared |= _settings(settings)
             continue
@@ -103,15 +103,15 @@ def count_rows(name: str, file: BinaryIO) -> int:
     2
     """
     lines = read_lines(name, file)
-    return sum(isinstance(line, Problem) or not _is_of_settings(line) for line in lines)
+    return sum(isinstance(line, Problem) or not _is_settings(line) for line in lines)
 
 
-def _is_of_settings(line: JsonLine) -> bool:
+def _is_settings(line: JsonLine) -> bool:
     keys = line.value.keys()
     return not {"id", "answer"} & keys and bool(set(SETTINGS) & keys)
 
 
-def _settings(settings: SettingsOf | None) -> dict[str, float]:
+def _settings(settings: SettingsInFile | None) -> dict[str, float]:
     values = {name: getattr(settings, name, None) for name in SETTINGS}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -131,7 +131,7 @@ def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None,
                 wrong.append(wrong_value(line, f"{place}.id", str(context.id), "other_value"))
     usage, calls = row.usage, []
     for position, raw in enumerate([usage] if isinstance(usage, dict) else usage or []):
-        call, problems = read_row(UsageOf, line, raw, f"usage[{position}]")
+        call, problems = read_row(UsageInFile, line, raw, f"usage[{position}]")
         wrong += problems
         if call is not None:
             calls.append((call.prompt_tokens or 0, call.completion_tokens or 0))

@@ -15,7 +15,7 @@ from relevansi.records import Problem
 MAX_LINE_BYTES = 16 * 2**20
 
 _BLANKS = b"\xef\xbb\xbf \t\r\n"
-_OF_A_LINE = {
+_LINE_CODES = {
     "value_missing": "line_value_missing",
     "value_wrong": "line_value_wrong",
     "not_utf8": "line_not_utf8",
@@ -49,7 +49,9 @@ def read_row(
     outcomes = dict.fromkeys(("", *kind.__struct_fields__), "line_left_out")
     value = line.value if raw is None else raw
     row, wrong = read_object(kind, value, file=line.name, place=place, outcomes=outcomes)
-    problems = [replace(p, code=_OF_A_LINE[p.code], line=line.number, query_id=None) for p in wrong]
+    problems = [
+        replace(p, code=_LINE_CODES[p.code], line=line.number, query_id=None) for p in wrong
+    ]
     return (None if problems else row), problems
 
 
@@ -78,8 +80,8 @@ def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
         value, impossible = load(name, data, expected="answers_file")
     except UnreadableFile as refused:
         why = refused.problem
-        if why.code in _OF_A_LINE:
-            return error(_OF_A_LINE[why.code], name, why.details, line=number)
+        if why.code in _LINE_CODES:
+            return error(_LINE_CODES[why.code], name, why.details, line=number)
         if why.code == "not_json" and "found" in why.details:
             looks["found"] = why.details["found"]
             return error("line_not_an_object", name, looks, line=number)

@@ -298,7 +298,10 @@ def _copy_checked(unchecked: Path, content: Path, about: About) -> None:
         with _open(content) as copy:
             with copy.reading() as session:
                 # Before the upgrade, which renames tables and drops some.
-                _check_counts(about, counts(session, about.counts))
+                copied = counts(session, about.counts)
+            for name, n_rows in about.counts.items():
+                if copied.get(name, 0) != n_rows:
+                    raise DamagedBackup(f"{name}: {copied.get(name)} of {n_rows} rows")
             copy.upgrade()
             with copy.reading() as session:
                 _check_values(session)
@@ -360,12 +363,6 @@ def _put_postgres(database: Database, content: Path, name_of_earlier: str | None
         if name_of_earlier is None:
             outages.drop(connection, schema)
     return name_of_earlier
-
-
-def _check_counts(about: About, counts: Mapping[str, int]) -> None:
-    for name, rows in about.counts.items():
-        if counts.get(name, 0) != rows:
-            raise DamagedBackup(f"{name}: {counts.get(name)} of {rows} rows")
 
 
 def _unpack(file: Path, about: About, content: Path) -> None:

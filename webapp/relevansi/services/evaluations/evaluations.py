@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from msgspec import Struct, convert
-from sqlalchemy import ColumnElement, delete, func, insert, select
+from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.evaluations import Evaluation, EvaluationItem
@@ -122,11 +122,16 @@ def all_of(session: Session, study: Study) -> Sequence[Evaluation]:
 
 def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> Page:
     """Return one page of the evaluation's items; a number beyond the last is the last."""
-    count = select(func.count()).select_from(EvaluationItem)
-    counts = {part: session.scalar(count.where(*_fits(evaluation, part))) or 0 for part in Show}
+    of_evaluation = EvaluationItem.evaluation_id == evaluation.id
+    failed = of_evaluation & EvaluationItem.failed.is_(True)
+    conditions = {Show.ALL: of_evaluation, Show.FAILED: failed}
+    counts = {
+        part: session.scalar(select(func.count()).where(condition)) or 0
+        for part, condition in conditions.items()
+    }
     n_pages = max(1, -(-counts[show] // PAGE_SIZE))
     number = min(max(1, number), n_pages)
-    rows = select(EvaluationItem).where(*_fits(evaluation, show)).order_by(EvaluationItem.position)
+    rows = select(EvaluationItem).where(conditions[show]).order_by(EvaluationItem.position)
     items = session.scalars(rows.limit(PAGE_SIZE).offset((number - 1) * PAGE_SIZE)).all()
     return Page(show, number, n_pages, items, counts)
 
@@ -153,10 +158,3 @@ def remove(session: Session, study: Study, evaluation: Evaluation, now: datetime
     studies.log(session, study, "delete evaluation", evaluation.id, evaluation.name, None, now)
     session.execute(delete(EvaluationItem).where(EvaluationItem.evaluation_id == evaluation.id))
     session.execute(delete(Evaluation).where(Evaluation.id == evaluation.id))
-
-
-def _fits(evaluation: Evaluation, show: Show) -> list[ColumnElement[bool]]:
-    fits: list[ColumnElement[bool]] = [EvaluationItem.evaluation_id == evaluation.id]
-    if show is Show.FAILED:
-        fits.append(EvaluationItem.failed.is_(True))
-    return fits

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import asdict
@@ -47,6 +47,9 @@ Figures = Sequence[Mapping[str, Any]]
 
 Take = Callable[[ScoredRow], None]
 """A callback for each scored row."""
+
+Report = Callable[[Problem], None]
+"""A callback for each problem."""
 
 
 class NamedBytes(Struct, frozen=True):
@@ -136,38 +139,81 @@ def constraint_scoring(
     return report, tuple(problems)
 
 
+RowT = TypeVar("RowT")
+
+
 def score_rows(
-    settings: ScoringSettings,
-    name: str,
-    file: BinaryIO,
-    take: Take,
-    report: Callable[[Problem], None],
+    settings: ScoringSettings, name: str, file: BinaryIO, take: Take, report: Report
 ) -> tuple[dict[str, Any], Figures]:
     """Return the head and the figures of a report on rows of cited answers or chunks.
 
     `take` gets each scored row, `report` each problem.
     """
-    is_answers, scale = settings.kind is EvaluationKind.ANSWERS, settings.scale
-    summary, overall = answers.AnswerSummary(), ChunkMeans()
-    strategies: dict[str, ChunkMeans] = {}
+    if settings.kind is EvaluationKind.ANSWERS:
+        return _score_answers(settings, name, file, take, report)
+    means = ChunkMeans()
+    by_strategy: dict[str, ChunkMeans] = {}
 
-    def score_row(line: int, row: answers.AnswerRow | ChunkRow) -> ScoredRow | Problem:
-        if isinstance(row, ChunkRow):
-            score = chunks.score(row)
-            overall.add(score)
-            strategies.setdefault(row.strategy or "", ChunkMeans()).add(score)
-            return documents.chunk_row(score)
+    def score_row(_line: int, row: ChunkRow) -> ScoredRow:
+        score = chunks.score(row)
+        means.add(score)
+        by_strategy.setdefault(row.strategy or "", ChunkMeans()).add(score)
+        return documents.chunk_row(score)
+
+    rows = cited_answers.read_chunks(name, file)
+    left_out = _score_each(settings, rows, score_row, take, report)
+    strategies = {} if set(by_strategy) == {""} else by_strategy
+    head = {
+        "summary": means.figures(),
+        "strategies": {name: part.figures() for name, part in strategies.items()},
+        "first_n": settings.first,
+        "left_out": left_out,
+    }
+    return head, _figures(means.figures(), means.count)
+
+
+def _score_answers(
+    settings: ScoringSettings, name: str, file: BinaryIO, take: Take, report: Report
+) -> tuple[dict[str, Any], Figures]:
+    scale, summary = settings.scale, answers.AnswerSummary()
+
+    def score_row(line: int, row: answers.AnswerRow) -> ScoredRow | Problem:
         try:
             answer = answers.score(row, scale)
         except answers.SimilaritiesDoNotFit as wrong:
-            counts = dict(zip(("found", "expected"), wrong.args, strict=True))
+            found, expected = wrong.args
+            counts = {"found": found, "expected": expected}
             return error("line_similarities_count", name, counts, line=line)
         summary.add(answer)
         return documents.answer_row(answer)
 
-    reader = cited_answers.read_answers if is_answers else cited_answers.read_chunks
+    rows = cited_answers.read_answers(name, file)
+    left_out = _score_each(settings, rows, score_row, take, report)
+    figures = summary.figures()
+    head = {
+        "summary": {figure["name"]: figure["value"] for figure in figures},
+        "embedder": summary.embedder(scale),
+        "tau_sim": scale.tau_sim,
+        "keep_citations": scale.keep_citations,
+        "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
+        "settings": summary.settings,
+        "first_n": settings.first,
+        "left_out": left_out,
+        "why_undefined": {figure["name"]: figure["why"] for figure in figures if figure["why"]},
+    }
+    return head, figures
+
+
+def _score_each(
+    settings: ScoringSettings,
+    entries: Iterable[tuple[int, RowT] | Problem],
+    score_row: Callable[[int, RowT], ScoredRow | Problem],
+    take: Take,
+    report: Report,
+) -> int:
+    """Score the rows of a file, each with its line; return how many are left out."""
     n_rows, left_out, last = 0, 0, None
-    for entry in reader(name, file):
+    for entry in entries:
         line = entry.line if isinstance(entry, Problem) else entry[0]
         # One line may yield several problems: it is one row.
         n_rows += line != last
@@ -180,32 +226,11 @@ def score_rows(
         else:
             take(outcome)
         last = line
-    partial = {"first_n": settings.first, "left_out": left_out}
-    if not is_answers:
-        by_strategy = {} if set(strategies) == {""} else strategies
-        return {
-            "summary": overall.figures(),
-            "strategies": {name: part.figures() for name, part in by_strategy.items()},
-            **partial,
-        }, _figures(overall.figures(), overall.count)
-    figures = summary.figures()
-    return {
-        "summary": {figure["name"]: figure["value"] for figure in figures},
-        "embedder": summary.embedder(scale),
-        "tau_sim": scale.tau_sim,
-        "keep_citations": scale.keep_citations,
-        "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
-        "settings": summary.settings,
-        **partial,
-        "why_undefined": {figure["name"]: figure["why"] for figure in figures if figure["why"]},
-    }, figures
+    return left_out
 
 
 def score_json(
-    settings: ScoringSettings,
-    answered: JsonAnswerSet,
-    take: Take,
-    report: Callable[[Problem], None],
+    settings: ScoringSettings, answered: JsonAnswerSet, take: Take, report: Report
 ) -> tuple[dict[str, Any], Figures]:
     """Return the head and the figures of the report on JSON answers; `take` gets each scored row.
 
@@ -214,11 +239,9 @@ def score_json(
     """
     prompt, dev_set, questions, subset = settings.prompt, settings.subset, answered.questions, None
     if prompt is not None:
-        digests = {
-            "own": sha256(prompt.data).hexdigest(),
-            "stated": answered.provenance["prompt_sha256"],
-        }
-        if digests["own"] != digests["stated"].lower():
+        digest, stated = sha256(prompt.data).hexdigest(), answered.provenance["prompt_sha256"]
+        if digest != stated.lower():
+            digests = {"own": digest, "stated": stated}
             raise ImportRefused(error("other_prompt", prompt.name, digests))
     stopped = False
     if dev_set is not None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import ColumnElement, exists, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.evaluations import GoldVersion
@@ -236,9 +236,10 @@ def take_places(
     import_file(session, rater, question_set_id, WITH_PLACES, changed, now)
 
 
-def has_questions() -> ColumnElement[bool]:
-    """Return the condition on ``Run`` that its question set has gold questions."""
-    return exists().where(GoldVersion.question_set_id == Run.question_set_id)
+def has_gold(session: Session, run_id: str) -> bool:
+    """Whether the question set of a run has gold questions."""
+    of_run = select(GoldVersion.id).join(Run, Run.question_set_id == GoldVersion.question_set_id)
+    return session.scalar(of_run.where(Run.id == run_id).limit(1)) is not None
 
 
 def asked_places(session: Session, set_ids: set[int], numbers: set[int]) -> dict[int, AskedPlace]:

@@ -49,10 +49,6 @@ class CheckedAnswer(Struct, frozen=True):
         return {card.result.rank: card for card in self.cards if card.result is not None}
 
 
-def has_gold(session: Session, run_id: str) -> bool:
-    return session.scalar(select(Run.id).where(Run.id == run_id, gold.has_questions())) is not None
-
-
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> CheckedAnswer | None:
     """Return an answer, checked; ``None`` without a gold question. Raises ``UnknownQuery``."""
     of_query = (Query.run_id == run_id) & (Query.query_id == query_id)

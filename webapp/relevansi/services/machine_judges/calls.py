@@ -426,7 +426,7 @@ def _judge(session: Session, row: MachineCall, verdict: MachineVerdict, now: dat
 MAX_FAILED_SHOWN = 10
 
 
-class SessionNow(NamedTuple):
+class SessionProgress(NamedTuple):
     """A session with its present state, and how many cards it judged."""
 
     line: MachineSession
@@ -434,7 +434,7 @@ class SessionNow(NamedTuple):
     judged: int
 
 
-class Work(Struct, frozen=True):
+class JudgeProgress(Struct, frozen=True):
     """The numbers of cards judged and open, the running session if any, and the earlier ones.
 
     ``n_failed`` cards had an answer that could not be used, ``failed`` are the latest: (call,
@@ -446,12 +446,12 @@ class Work(Struct, frozen=True):
     n_open: int
     n_failed: int
     n_fenced: int
-    current: SessionNow | None
-    earlier: tuple[SessionNow, ...]
+    current: SessionProgress | None
+    earlier: tuple[SessionProgress, ...]
     failed: tuple[tuple[MachineCall, int, str], ...]
 
 
-def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
+def progress(session: Session, judge: MachineJudge, now: datetime) -> JudgeProgress:
     """Return the progress of a judge, its sessions, and the latest failed cards."""
     is_judged = MachineCall.state == str(CallState.JUDGED)
     of_session = MachineCall.session_id == MachineSession.id
@@ -460,7 +460,7 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
     rows = session.execute(
         select(MachineSession, n_judged).where(of_rater).order_by(MachineSession.id.desc())
     )
-    sessions = [SessionNow(line, state_of(session, line, now), n) for line, n in rows]
+    sessions = [SessionProgress(line, state_of(session, line, now), n) for line, n in rows]
     of_judge = MachineCall.rater_id == judge.rater_id
     is_failed = MachineCall.state == str(CallState.FAILED)
 
@@ -475,7 +475,7 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
         .order_by(MachineCall.at.desc(), MachineCall.judged_item_id)
         .limit(MAX_FAILED_SHOWN)
     )
-    return Work(
+    return JudgeProgress(
         judged=count(is_judged),
         n_open=len(prompts.open_items(session, judge)),
         n_failed=count(is_failed),

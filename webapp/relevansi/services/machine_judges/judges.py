@@ -142,7 +142,7 @@ def changed_prompts(session: Session) -> list[str]:
     return [name for name, prompt, digest in judges if _digest(prompt) != digest]
 
 
-def lines(session: Session, study: Study) -> Sequence[Row[Any]]:
+def judge_rows(session: Session, study: Study) -> Sequence[Row[Any]]:
     """Return the study's machine judges, the newest first, as ``relevansi judge list`` does."""
     judge_id = MachineJudge.rater_id
     n_judged = select(func.count()).where(
@@ -189,8 +189,8 @@ class TooLittleShared(Conflict):
     remedy = mark("Nothing was changed. Its page of agreement says how many are needed.")
 
 
-class Beside(Struct, frozen=True):
-    """One card that both judged, with the machine's reason."""
+class SharedCard(Struct, frozen=True):
+    """One card that the machine and people judged, with the machine's reason."""
 
     position: int
     question: str
@@ -215,7 +215,7 @@ class BesidePeople(Struct, frozen=True):
     table: Mapping[tuple[str, str], int]
     agreement: Agreement
     people: tuple[tuple[str, Agreement], ...]
-    cards: tuple[Beside, ...]
+    cards: tuple[SharedCard, ...]
     machine_judged: int
 
     @property
@@ -257,15 +257,15 @@ def release(
 
     Raises ``TooLittleShared``.
     """
-    beside = beside_people(session, judge.rater.study, judge)
-    if is_released and not beside.may_release:
-        raise TooLittleShared(beside.n)
+    comparison = beside_people(session, judge.rater.study, judge)
+    if is_released and not comparison.may_release:
+        raise TooLittleShared(comparison.n)
     if (judge.released_at is not None) != is_released:
         judge.released_at = now if is_released else None
-        weighted = beside.agreement.quadratic
-        kappa = (weighted or beside.agreement.cohen).value
+        weighted = comparison.agreement.quadratic
+        kappa = (weighted or comparison.agreement.cohen).value
         name = "quadratic kappa" if weighted else "kappa"
-        summary = f"n = {beside.n}, {name} = {'-' if kappa is None else format(kappa, '.4f')}"
+        summary = f"n = {comparison.n}, {name} = {'-' if kappa is None else format(kappa, '.4f')}"
         action = "release machine judge" if is_released else "withdraw machine judge"
         log(session, judge, action, summary, now)
 
@@ -286,7 +286,7 @@ def _agreement(
 
 def _cards(
     session: Session, judge: MachineJudge, by_machine: Mapping[int, str], merged: Mapping[int, str]
-) -> tuple[Beside, ...]:
+) -> tuple[SharedCard, ...]:
     rows = session.execute(
         select(JudgedItem, Question, MachineCall.reason)
         .join(Question, Question.id == JudgedItem.question_id)
@@ -295,7 +295,7 @@ def _cards(
         .order_by(Question.question_set_id, Question.position, JudgedItem.id)
     )
     cards = [
-        Beside(
+        SharedCard(
             position=question.position,
             question=question.text,
             card=from_row(item.card or {"title": ""}),

@@ -45,7 +45,7 @@ def report(session: Session, study: Study, now: datetime) -> UserStudyReport:
     phase = user_studies.find(session, study)
     if phase is None:
         raise user_studies.NotSetUp
-    people = everybody(session, study, now)
+    people = _people(session, study, participants.everybody(session, study), now)
     clicks = select(func.max(Event.received_at)).join(
         Participant, Participant.rater_id == Event.rater_id
     )
@@ -65,11 +65,6 @@ def report(session: Session, study: Study, now: datetime) -> UserStudyReport:
         suggested=tuple(time.since for time in suggested),
         cannot_tell=study.cannot_tell,
     )
-
-
-def everybody(session: Session, study: Study, now: datetime) -> tuple[Person, ...]:
-    """Return all participants of a study with their answers, by number."""
-    return _people(session, study, participants.everybody(session, study), now)
 
 
 def person(session: Session, participant: Participant, now: datetime) -> Person:

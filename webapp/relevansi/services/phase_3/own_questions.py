@@ -42,7 +42,7 @@ from relevansi.services.workers import loop
 from relevansi.services.workers.loop import Idle, Lease, OutsideWork
 
 
-class State(StrEnum):
+class QuestionState(StrEnum):
     """The state of a question; ``INTERRUPTED`` is never stored."""
 
     WAITING = "waiting"
@@ -53,12 +53,14 @@ class State(StrEnum):
     GIVEN_UP = "given up"
 
 
-WAITING = OwnQuestion.state == str(State.WAITING)
+WAITING = OwnQuestion.state == str(QuestionState.WAITING)
 
 
-def state_of(question: OwnQuestion, now: datetime) -> State:
+def state_of(question: OwnQuestion, now: datetime) -> QuestionState:
     """Return the state of a question; interrupted when its caller died."""
-    return State.INTERRUPTED if loop.is_lost(question, now) else State(question.state)
+    return (
+        QuestionState.INTERRUPTED if loop.is_lost(question, now) else QuestionState(question.state)
+    )
 
 
 def next_waiting(session: Session) -> OwnQuestion | None:
@@ -150,10 +152,10 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
             return
         entry = _read(row.question, outcome) if isinstance(outcome, Answer) else outcome
         if isinstance(entry, Failed):
-            loop.give_back(row, State.FAILED)
+            loop.give_back(row, QuestionState.FAILED)
             row.error, row.error_code, row.excerpt = entry.error, entry.code, entry.excerpt or None
             return
-        loop.give_back(row, State.ANSWERED)
+        loop.give_back(row, QuestionState.ANSWERED)
         row.answered_at = now
         session_id = outcome.session_id if isinstance(outcome, Answer) else None
         if session_id and user_studies.assigns_sessions(call.settings):
@@ -221,7 +223,8 @@ def _message(session: Session, row: OwnQuestion, settings: UserStudySettings) ->
     earlier = tuple(
         (turn.question.text, turn.query.response)
         for turn in _history(session, row.participant)
-        if turn.query and (turn.conversation, turn.state) == (row.conversation, State.ANSWERED)
+        if turn.query
+        and (turn.conversation, turn.state) == (row.conversation, QuestionState.ANSWERED)
     )
     chatbot_names_session = not earlier and user_studies.assigns_sessions(settings)
     session_id = "" if chatbot_names_session else row.session_id
@@ -287,7 +290,7 @@ class OwnQuestionLine(Struct, frozen=True):
 
     row: OwnQuestion
     question: Question
-    state: State
+    state: QuestionState
     answer_state: QueryState | None
     open_judgments: int
     quality: float | None
@@ -308,7 +311,9 @@ class OwnQuestionLine(Struct, frozen=True):
 
     @property
     def _asks(self) -> bool:
-        return self.state is State.ANSWERED and self.answer_state is not QueryState.UNREADABLE
+        return (
+            self.state is QuestionState.ANSWERED and self.answer_state is not QueryState.UNREADABLE
+        )
 
 
 def ask(
@@ -345,7 +350,7 @@ def ask(
     conversation, session_id = _conversation_of(history, new_conversation)
     own_sets = select(QuestionSet).where(QuestionSet.study_id == rater(participant).study_id)
     question_set = session.scalars(own_sets).one()
-    begun = [row.conversation for row in history if row.state == State.ANSWERED]
+    begun = [row.conversation for row in history if row.state == QuestionState.ANSWERED]
     question = Question(
         question_set_id=question_set.id,
         position=len(history) + 1,
@@ -355,7 +360,7 @@ def ask(
         context_dependent=conversation in begun,
     )
     row = OwnQuestion(conversation=conversation, session_id=session_id, attempt=0, put_at=now)
-    row.participant, row.question, row.state = participant, question, str(State.WAITING)
+    row.participant, row.question, row.state = participant, question, str(QuestionState.WAITING)
     session.add_all((question, row))
     if participant.run_id is None:
         participant.run = _new_run(phase, question_set, now)
@@ -371,13 +376,13 @@ def ask_again(session: Session, participant: Participant, position: int, now: da
     """
     phase = _begin(session, participant)
     row = _find(session, participant, position)
-    if state_of(row, now) not in {State.FAILED, State.INTERRUPTED}:
+    if state_of(row, now) not in {QuestionState.FAILED, QuestionState.INTERRUPTED}:
         return
     history = _history(session, participant)
     if sum(earlier.attempt for earlier in history) >= TRIES_PER_QUESTION * phase.most_questions:
         raise TriedTooOften
     _enforce_pause(phase, history, now)
-    row.state, row.put_at = str(State.WAITING), now
+    row.state, row.put_at = str(QuestionState.WAITING), now
     row.alive_until = row.error = row.error_code = row.excerpt = None
 
 
@@ -385,26 +390,26 @@ def give_up(session: Session, participant: Participant, position: int, now: date
     """Close a question that failed or was interrupted: it counts as a failed call."""
     events.lock(session, rater(participant))
     row = _find(session, participant, position)
-    if row.state == State.GIVEN_UP:
+    if row.state == QuestionState.GIVEN_UP:
         return
-    if state_of(row, now) not in {State.FAILED, State.INTERRUPTED}:
+    if state_of(row, now) not in {QuestionState.FAILED, QuestionState.INTERRUPTED}:
         raise UnknownQuestion(position)
     entry = ReadQuery(
         *(position, row.question.text, row.question.category, "", QueryState.FAILED),
-        error=row.error or str(State.INTERRUPTED),
+        error=row.error or str(QuestionState.INTERRUPTED),
         extra={"error_code": row.error_code, "answer_excerpt": row.excerpt},
     )
     store_entry(session, row, entry)
-    row.state, row.closed_at = str(State.GIVEN_UP), now
+    row.state, row.closed_at = str(QuestionState.GIVEN_UP), now
 
 
 def close(session: Session, participant: Participant, position: int, now: datetime) -> None:
     """Close an answered question, rated in full or not; raises ``UnknownQuestion``."""
     events.lock(session, rater(participant))
     row = _find(session, participant, position)
-    if row.state == State.GIVEN_UP:
+    if row.state == QuestionState.GIVEN_UP:
         return
-    if row.state != State.ANSWERED:
+    if row.state != QuestionState.ANSWERED:
         raise UnknownQuestion(position)
     row.closed_at = row.closed_at or now
 
@@ -423,7 +428,7 @@ def lines(session: Session, participant: Participant, now: datetime) -> tuple[Ow
     for row, question, answer, summary in rows:
         state, answer_state = state_of(row, now), QueryState(answer) if answer else None
         open_parts = (summary.open_judgments, summary.quality) if summary else (0, None)
-        before = waiting_before(session, row, now) if row.state == State.WAITING else 0
+        before = waiting_before(session, row, now) if row.state == QuestionState.WAITING else 0
         listed.append(OwnQuestionLine(row, question, state, answer_state, *open_parts, before))
     return tuple(listed)
 
@@ -461,7 +466,7 @@ def _find(session: Session, participant: Participant, position: int) -> OwnQuest
 
 def _questions_left(phase: UserStudy, history: list[OwnQuestion]) -> int:
     """Return how many more may be asked: by their number, and by the calls that were made."""
-    n_used = sum(row.state != State.GIVEN_UP for row in history)
+    n_used = sum(row.state != QuestionState.GIVEN_UP for row in history)
     calls = TRIES_PER_QUESTION * phase.most_questions - sum(row.attempt for row in history)
     return min(phase.most_questions - n_used, calls)
 

@@ -25,10 +25,9 @@ from relevansi.records import QueryState
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.verdicts import Verdicts
-from relevansi.services.people import raters
 from relevansi.services.planning import samples
 from relevansi.services.runs import reports
-from relevansi.services.runs.reports import Rule, UnknownRater
+from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
 
 WITH_RESULTS = frozenset({QueryState.RESULTS})
@@ -49,14 +48,6 @@ def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Ra
     counts = {judge.id: len(by_judge[judge.id].by_item) for judge in judges}
     judges = [judge for judge in judges if counts[judge.id]]
     return sorted(judges, key=lambda judge: counts[judge.id], reverse=True)
-
-
-def find_machine(session: Session, study: Study, name: str) -> Rater:
-    """Return the machine judge of that name; raises ``UnknownRater``."""
-    rater = raters.find_named(session, study, name)
-    if rater is None or not rater.is_machine:
-        raise UnknownRater(name)
-    return rater
 
 
 def of_runs(
@@ -86,25 +77,22 @@ def of_runs(
         )
     sampling = samples.sampling_rule(session, compared[0].question_set_id)
     sample = None if sampling is None else frozenset(sampling.sample)
-    questions, open_questions = set(), set()
-    for of_run in judged.values():
-        for position, (_, machine_summary) in of_run.items():
-            questions.add(position)
-            if _is_open(machine_summary):
-                open_questions.add(position)
-    helped = []
-    for figure in figures:
-        helped += [_helped(figure, run.id, None, judged, sample) for run in compared]
-    for figure in figures:
-        for first, second in combinations(compared, 2):
-            helped.append(_helped(figure, first.id, second.id, judged, sample))
+    by_machine_alone = [
+        (position, summary)
+        for of_run in judged.values()
+        for position, (_, summary) in of_run.items()
+    ]
+    alone = [(run.id, None) for run in compared]
+    pairs = [(first.id, second.id) for first, second in combinations(compared, 2)]
+    helped = [_helped(name, *run_ids, judged, sample) for name in figures for run_ids in alone]
+    helped += [_helped(name, *run_ids, judged, sample) for name in figures for run_ids in pairs]
     return MachineHelp(
         machine=machine.name if machine is not None else None,
         rule=rule.name,
         names=chosen_runs.names_of(compared),
         sampling=sampling,
-        questions=len(questions),
-        machine_open=len(open_questions),
+        questions=len({position for position, _ in by_machine_alone}),
+        machine_open=len({position for position, each in by_machine_alone if _is_open(each)}),
         figures=tuple(helped),
     )
 

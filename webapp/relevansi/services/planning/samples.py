@@ -49,7 +49,7 @@ from relevansi.metrics.planning.sampling import (
     random_order,
     sampled_mean,
 )
-from relevansi.records import QueryState
+from relevansi.records import LARGEST_INTEGER, QueryState
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.judging.judged_runs import judged_runs
 from relevansi.services.rating import pool
@@ -57,8 +57,6 @@ from relevansi.services.runs import reports
 from relevansi.services.runs import runs as order
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import progress, studies
-
-LARGEST_SEED = 2**31 - 1
 
 
 class ChosenTooLate(Conflict):
@@ -125,7 +123,7 @@ def choose_rule(
         question_set_id=question_set_id,
         kind=str(kind),
         settings=dict(settings or {}),
-        seed=secrets.randbelow(LARGEST_SEED) if seed is None else seed,
+        seed=secrets.randbelow(LARGEST_INTEGER) if seed is None else seed,
         verdicts_before=before,
         rater_id=rater.id,
         chosen_at=now,
@@ -322,16 +320,9 @@ def sample_of_runs(
     has_interval = not (grew or rule.is_stratified)
     figures: list[SampledFigure] = []
     for figure in SAMPLE_FIGURES:
-        values = {name: _values(figure, positions, queries) for name, queries in judged.items()}
-        samples: dict[tuple[str, ...], list[float | None]] = {
-            (name,): run_values for name, run_values in values.items()
-        }
-        for first, second in combinations(values, 2):
-            pairs = zip(values[first], values[second], strict=True)
-            samples[first, second] = [headline_difference(*pair) for pair in pairs]
-        for names, sample in samples.items():
+        for names, values in _sampled_values(figure, positions, judged).items():
             mean = sampled_mean(
-                sample, rule.of, highest=highest_value(figure), is_difference=len(names) > 1
+                values, rule.of, highest=highest_value(figure), is_difference=len(names) > 1
             )
             if mean.values:
                 interval = mean.interval if has_interval else NO_INTERVAL
@@ -339,15 +330,21 @@ def sample_of_runs(
     return QuestionSample(rule=rule, rated=rated, figures=tuple(figures))
 
 
-def _values(
-    figure: str, positions: Sequence[int], queries: Mapping[int, ComparedQuery]
-) -> list[float | None]:
-    return [
-        value_of(queries[position], figure, false_negatives_at_zero=False)
-        if position in queries
-        else None
-        for position in positions
-    ]
+def _sampled_values(
+    figure: str, positions: Sequence[int], judged: Mapping[str, Mapping[int, ComparedQuery]]
+) -> dict[tuple[str, ...], list[float | None]]:
+    """Return the figure at each position, of each run and as the difference of every two."""
+    values: dict[tuple[str, ...], list[float | None]] = {}
+    for name, queries in judged.items():
+        answers = map(queries.get, positions)
+        values[name,] = [
+            value_of(answer, figure, false_negatives_at_zero=False) if answer else None
+            for answer in answers
+        ]
+    for first, second in combinations(judged, 2):
+        pairs = zip(values[first,], values[second,], strict=True)
+        values[first, second] = [headline_difference(*pair) for pair in pairs]
+    return values
 
 
 PLAN_FIGURES = (

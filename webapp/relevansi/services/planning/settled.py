@@ -90,7 +90,6 @@ class _Pooled(Struct, frozen=True, eq=False):
     for ids of other items. ``initial`` are the states before the first verdict, flat.
     """
 
-    runs: tuple[str, ...]
     questions: tuple[int, ...]
     positions: tuple[int, ...]
     lists: PooledLists
@@ -164,7 +163,6 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
     # A result that could not be read is decided without gain (decision 0044).
     initial[flat_places[is_hole]] = NOT_RELEVANT
     return _Pooled(
-        runs=tuple(run_ids),
         questions=tuple(question for question, _ in positions),
         positions=tuple(position for _, position in positions),
         lists=PooledLists(top, every_rank, reciprocal, succeeds, has_results, has_success),

@@ -217,18 +217,7 @@ def question_rows(session: Session, study: Study, page: InPages) -> Page[Questio
     """Return questions in the order of their ids."""
     of_study = select(Question).join(QuestionSet).where(QuestionSet.study_id == study.id)
     ids, next_cursor = _page(session, of_study, Question.id, page)
-    rows = (
-        select(
-            Question.id,
-            Question.position,
-            Question.external_id,
-            Question.text,
-            Question.category,
-            Question.context_dependent,
-        )
-        .where(Question.id.in_(ids))
-        .order_by(Question.id)
-    )
+    rows = select(Question).where(Question.id.in_(ids)).order_by(Question.id)
     counts = (
         select(JudgedItem.question_id, func.count())
         .where(JudgedItem.question_id.in_(ids), JudgedItem.item_id.is_not(None))
@@ -237,8 +226,17 @@ def question_rows(session: Session, study: Study, page: InPages) -> Page[Questio
     items = dict(session.execute(counts).all())
     unjudged = dict(session.execute(counts.where(~_is_judged(study))).all())
     page_rows = [
-        QuestionRow(**row._mapping, items=items.get(row.id, 0), unjudged=unjudged.get(row.id, 0))
-        for row in session.execute(rows)
+        QuestionRow(
+            id=question.id,
+            position=question.position,
+            external_id=question.external_id,
+            text=question.text,
+            category=question.category,
+            context_dependent=question.context_dependent,
+            items=items.get(question.id, 0),
+            unjudged=unjudged.get(question.id, 0),
+        )
+        for question in session.scalars(rows)
     ]
     return Page(page_rows, next_cursor)
 
@@ -303,31 +301,11 @@ def judgment_rows(session: Session, study: Study, filters: OfJudgments) -> Page[
     ids, next_cursor = _page(session, judgments, Judgment.judged_item_id, filters)
     rows = (
         judgments.join(JudgedItem, JudgedItem.id == Judgment.judged_item_id)
-        .with_only_columns(
-            Judgment.judged_item_id,
-            JudgedItem.question_id,
-            Rater.name,
-            Judgment.verdict,
-            Judgment.reason,
-            Judgment.changed_at,
-            Judgment.is_evidence,
-        )
+        .with_only_columns(Judgment, JudgedItem.question_id, Rater.name)
         .where(Judgment.judged_item_id.in_(ids))
         .order_by(Judgment.judged_item_id, Rater.id)
     )
-    page_rows = [
-        JudgmentRow(
-            item=row.judged_item_id,
-            question=row.question_id,
-            rater=row.name,
-            verdict=row.verdict,
-            relevant=_relevant(scale, row.verdict),
-            reason=reasons.in_force(row.reason, row.verdict, scale),
-            at=row.changed_at,
-            evidence=row.is_evidence,
-        )
-        for row in session.execute(rows)
-    ]
+    page_rows = [_judgment_row(*row, scale) for row in session.execute(rows)]
     return Page(page_rows, next_cursor)
 
 
@@ -348,48 +326,37 @@ def rating_rows(session: Session, study: Study, filters: OfJudgments) -> Page[Ra
     ids, next_cursor = _page(session, rated, Query.id, filters)
     rows = (
         rated.with_only_columns(
-            Query.id,
-            Query.run_id,
-            Query.query_id,
-            Query.question_id,
-            Rater.name,
-            QueryRating.quality,
-            QueryRating.notes,
-            QueryRating.changed_at,
+            QueryRating, Query.run_id, Query.query_id, Query.question_id, Rater.name
         )
         .where(Query.id.in_(ids))
         .order_by(Query.id, Rater.id)
     )
-    page_rows = [
-        RatingRow(
-            answer=row.id,
-            run=row.run_id,
-            query_id=row.query_id,
-            question=row.question_id,
-            rater=row.name,
-            quality=row.quality,
-            notes=row.notes,
-            at=row.changed_at,
-        )
-        for row in session.execute(rows)
-    ]
-    return Page(page_rows, next_cursor)
+    return Page([_rating_row(*row) for row in session.execute(rows)], next_cursor)
 
 
 def judgment_row(session: Session, rater: Rater, item: int) -> JudgmentRow:
     """Return a rater's current verdict on an item."""
+    question_id = session.get_one(JudgedItem, item).question_id
     judgment = session.get(Judgment, (rater.id, item))
-    verdict = judgment.verdict if judgment else None
-    scale = Scale.stored(rater.study.scale)
+    # Never added to the session: the row of an item on which nobody has said anything.
+    judgment = judgment or Judgment(judged_item_id=item, is_evidence=False)
+    return _judgment_row(judgment, question_id, rater.name, Scale.stored(rater.study.scale))
+
+
+def _judgment_row(
+    judgment: Judgment, question_id: int, rater_name: str, scale: Scale
+) -> JudgmentRow:
+    verdict = judgment.verdict
+    is_grade = verdict is not None and verdict.isdecimal()
     return JudgmentRow(
-        item=item,
-        question=session.get_one(JudgedItem, item).question_id,
-        rater=rater.name,
+        item=judgment.judged_item_id,
+        question=question_id,
+        rater=rater_name,
         verdict=verdict,
-        relevant=_relevant(scale, verdict),
-        reason=reasons.in_force(judgment.reason if judgment else None, verdict, scale),
-        at=judgment.changed_at if judgment else None,
-        evidence=judgment is not None and judgment.is_evidence,
+        relevant=verdict in scale.relevant if is_grade else None,
+        reason=reasons.in_force(judgment.reason, verdict, scale),
+        at=judgment.changed_at,
+        evidence=judgment.is_evidence,
     )
 
 
@@ -398,15 +365,23 @@ def rating_row(session: Session, rater: Rater, run_id: str, query_id: int) -> Ra
     of_answer = (Query.run_id == run_id) & (Query.query_id == query_id)
     query = session.scalars(select(Query).where(of_answer)).one()
     rating = session.get(QueryRating, (rater.id, query.id))
+    # Never added to the session: the row of an answer that nobody has rated.
+    rating = rating or QueryRating(query_key=query.id, notes="")
+    return _rating_row(rating, run_id, query_id, query.question_id, rater.name)
+
+
+def _rating_row(
+    rating: QueryRating, run_id: str, query_id: int, question_id: int, rater_name: str
+) -> RatingRow:
     return RatingRow(
-        answer=query.id,
+        answer=rating.query_key,
         run=run_id,
         query_id=query_id,
-        question=query.question_id,
-        rater=rater.name,
-        quality=rating.quality if rating else None,
-        notes=rating.notes if rating else "",
-        at=rating.changed_at if rating else None,
+        question=question_id,
+        rater=rater_name,
+        quality=rating.quality,
+        notes=rating.notes,
+        at=rating.changed_at,
     )
 
 
@@ -503,9 +478,3 @@ def _fields(stored: dict[str, Any] | None) -> dict[str, Any]:
     item = from_row(stored)
     values = {name: getattr(item, name) for name in item.columns}
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _relevant(scale: Scale, verdict: str | None) -> bool | None:
-    if verdict is None or not verdict.isdecimal():
-        return None
-    return int(verdict) >= scale.relevant_from

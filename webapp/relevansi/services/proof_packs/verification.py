@@ -184,27 +184,22 @@ class _Comparison:
                 self._compare_members(session, study, on_progress)
         except UnfitRows as wrong:
             table, why = wrong.args
-            self._add(DifferenceKind.UNREADABLE, proof_files.of_table(table), packed=why)
+            self._add_unreadable(proof_files.of_table(table), why)
         except _UNFIT_ROWS_ERRORS as wrong:
             why = scalar(f"{type(wrong).__name__} {wrong}")
-            self._add(DifferenceKind.UNREADABLE, ROWS, packed=why)
+            self._add_unreadable(ROWS, why)
 
     def _check_hashes(self) -> None:
         for name in sorted(self.pack.names - set(self.listed) - {proof_files.MANIFEST}):
-            self._add(DifferenceKind.UNLISTED, name)
+            self._add(PackDifference(DifferenceKind.UNLISTED, name))
         for name, listed_digest in self.listed.items():
             if name not in self.pack.names:
-                self._add(DifferenceKind.MISSING, name)
+                self._add(PackDifference(DifferenceKind.MISSING, name))
                 continue
             digest = self._read(partial(self.pack.digest, name))
             if digest is not None and digest != listed_digest:
-                self._add(
-                    DifferenceKind.HASH,
-                    name,
-                    packed=listed_digest,
-                    computed=digest,
-                    source=proof_files.MANIFEST,
-                )
+                hashes = (), listed_digest, digest, proof_files.MANIFEST
+                self._add(PackDifference(DifferenceKind.HASH, name, *hashes))
 
     def _read_rows(self) -> dict[str, Any] | None:
         """Return the rows by table; ``None`` if a table cannot be read.
@@ -244,7 +239,7 @@ class _Comparison:
             self._compare(name, computed)
         for name in self.listed:
             if name not in compared:
-                self._add(DifferenceKind.CELL, name, packed="-", source=ROWS)
+                self._add_all(DifferenceKind.CELL, name, [((), "-", None)])
 
     def _compare(self, name: str, computed: bytes) -> None:
         if proof_files.of_table("searches") not in self.pack.names:
@@ -256,7 +251,7 @@ class _Comparison:
             self.verification.figures += numbers(json.loads(computed))
         if name not in self.pack.names:
             if name not in self.listed:
-                self._add(DifferenceKind.MISSING, name)
+                self._add(PackDifference(DifferenceKind.MISSING, name))
             return
         packed = self._read(partial(self.pack.read, name))
         if packed is None or packed == computed:
@@ -276,21 +271,15 @@ class _Comparison:
         self, kind: DifferenceKind, file: str, differences: Iterable[Disagreement]
     ) -> None:
         for place, packed, computed in differences:
-            self._add(kind, file, place, packed, computed, ROWS)
+            self._add(PackDifference(kind, file, place, packed, computed, ROWS))
 
-    def _add(
-        self,
-        kind: DifferenceKind,
-        file: str,
-        place: Place = (),
-        packed: Value = None,
-        computed: Value = None,
-        source: str = "",
-    ) -> None:
+    def _add_unreadable(self, file: str, why: Value) -> None:
+        self._add(PackDifference(DifferenceKind.UNREADABLE, file, packed=why))
+
+    def _add(self, difference: PackDifference) -> None:
         if len(self.verification.differences) == MAX_DIFFERENCES:
             self.verification.left_out += 1
         else:
-            difference = PackDifference(kind, file, place, packed, computed, source)
             self.verification.differences.append(difference)
 
     def _read(self, read: Callable[[], Any]) -> Any:
@@ -301,7 +290,7 @@ class _Comparison:
             kinds = {d.kind for d in self.verification.differences if d.file == wrong.name}
             # A member is read several times, but reported as unreadable once.
             if kinds <= {DifferenceKind.HASH}:
-                self._add(DifferenceKind.UNREADABLE, wrong.name, packed=wrong.why)
+                self._add_unreadable(wrong.name, wrong.why)
             return None
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from msgspec.structs import asdict
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -38,14 +39,14 @@ class WouldChange(Conflict):
 
 @contextmanager
 def confirmed(session: Session, study: Study, confirm: int, now: datetime) -> Iterator[None]:
-    """Let the block store what it stores at `now`, and raise ``WouldChange`` at its end.
+    """Raise ``WouldChange`` at the block's end unless `confirm` is how many changes it made.
 
-    That is unless it changed nothing that was there, or just so many as `confirm` says. The first
-    runs of a study set it up.
+    What the block stores it stores at `now`. The first runs of a study set it up, so that their
+    settings are no changes.
     """
     names = {rater.id: rater.name for rater in studies.people_and_machines(session, study)}
     has_runs = session.scalar(select(Run.id).where(Run.study_id == study.id).limit(1)) is not None
-    before, was_blind = studies.switches(study), studies.is_blind(session, study)
+    before, was_blind = asdict(studies.switches(study)), studies.is_blind(session, study)
     yield
     session.flush()
     changes: list[dict[str, Any]] = [
@@ -66,12 +67,8 @@ def confirmed(session: Session, study: Study, confirm: int, now: datetime) -> It
             .order_by(Event.rater_id)
         )
     ]
-    after = studies.switches(study)
-    settings = [
-        name
-        for name in studies.Switches.__struct_fields__
-        if getattr(before, name) != getattr(after, name)
-    ]
+    after = asdict(studies.switches(study))
+    settings = [name for name, value in after.items() if value != before[name]]
     if was_blind != studies.is_blind(session, study):
         settings.append("blind")
     for name in settings if has_runs else ():

@@ -16,7 +16,6 @@ from relevansi.records import Relevance, Scale
 from relevansi.services.judging.verdicts import Verdicts
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
-from relevansi.services.study import studies
 
 
 class Rejection(NamedTuple):
@@ -47,18 +46,18 @@ def rejections(
 
 
 def under(
-    session: Session, study: Study, items: Select[Any], rule: Rule, labels: Verdicts
+    session: Session, study: Study, items: Select[Any], rule: Rule, merged: Verdicts
 ) -> Mapping[int, str]:
     """Return why items are not relevant under `rule`, by judged item.
 
-    `labels` are the verdicts under it. Where raters are merged, the reason of whoever settled the
+    `merged` are the verdicts under it. Where raters are merged, the reason of whoever settled the
     item, else those of all who say that it is not relevant, the most frequent first, with "; "
     between them.
     """
-    people = [rule.rater] if rule.rater else studies.raters(session, study)
+    people = reports.raters_of(session, study, rule)
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     for _, item, reason in rejections(session, study, items, [rater.id for rater in people]):
-        if reason is not None and labels.relevance(item) is Relevance.NOT_RELEVANT:
+        if reason is not None and merged.relevance(item) is Relevance.NOT_RELEVANT:
             counts[item][reason] += 1
     texts = {
         item: "; ".join(text for text, _ in of_item.most_common())
@@ -70,5 +69,5 @@ def under(
     return texts | {
         item: reason
         for item, reason in session.execute(settled.where(Adjudication.judged_item_id.in_(items)))
-        if reason and labels.relevance(item) is Relevance.NOT_RELEVANT
+        if reason and merged.relevance(item) is Relevance.NOT_RELEVANT
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import starmap
 from statistics import median
 
@@ -105,6 +105,11 @@ def of_rater(rater: Rater) -> Rule:
     return Rule(f"{'machine' if rater.is_machine else 'rater'} {rater.name}", rater)
 
 
+def raters_of(session: Session, study: Study, rule: Rule) -> list[Rater]:
+    """Return the raters whose verdicts count under a rule: the one it names, else all people."""
+    return [rule.rater] if rule.rater is not None else studies.raters(session, study)
+
+
 def rules(session: Session, study: Study) -> tuple[Rule, ...]:
     """Return every rule that may be chosen: each person, released machines, both merged ones."""
     raters, released = studies.people_and_machines(session, study), set(session.scalars(_RELEASED))
@@ -130,7 +135,7 @@ def report(
     scope = asked_of(run.id) if left_out else Query.run_id == run.id
     headline = tuple(figures) or headline_of(study)
     ranking = ranking_names(headline)
-    labels = verdicts_under(session, study, scope, rule, pooled=bool(ranking))
+    merged = verdicts_under(session, study, scope, rule, pooled=bool(ranking))
     texts = select(Query.id, Question.text, Question.category, Question.external_id)
     texts = texts.join_from(Query, Question).where(scope)
     questions = {row.id: row for row in session.execute(texts)}
@@ -140,9 +145,9 @@ def report(
             query_id=query.query_id,
             question=questions[query.key].text,
             category=questions[query.key].category,
-            notes=labels.notes.get(query.key, ""),
-            summary=labels.summary(query, cannot_tell=study.cannot_tell, ranking=ranking),
-            verdicts=tuple(labels.relevance(item) for item in query.item_ids),
+            notes=merged.notes.get(query.key, ""),
+            summary=merged.summary(query, cannot_tell=study.cannot_tell, ranking=ranking),
+            verdicts=tuple(merged.relevance(item) for item in query.item_ids),
             external_id=questions[query.key].external_id,
             empty_answer=empty.get(query.key),
         )
@@ -194,7 +199,7 @@ def looked_up(
     session: Session, study: Study, emptiness: Select[int | None], rule: Rule
 ) -> dict[int, EmptyAnswer]:
     """Return what looking gave for judged items of `emptiness` under `rule`, by their ids."""
-    raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
+    raters = raters_of(session, study, rule)
     adjudicated = rule.name == ADJUDICATED
     return evidence.empty_answers(session, study, emptiness, raters, adjudicated=adjudicated)
 
@@ -203,18 +208,17 @@ def evidence_on(
     session: Session, study: Study, question_id: int, rule: Rule
 ) -> tuple[Evidence, ...]:
     """Return the items that were looked up and fit a question under `rule`."""
-    raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
-    questions = select(Question.id).where(Question.id == question_id)
+    raters = raters_of(session, study, rule)
+    question = select(Question.id).where(Question.id == question_id)
     adjudicated = rule.name == ADJUDICATED
-    return evidence.of_questions(session, study, questions, raters, adjudicated=adjudicated).get(
-        question_id, ()
-    )
+    items = evidence.of_questions(session, study, question, raters, adjudicated=adjudicated)
+    return items.get(question_id, ())
 
 
 def blindness(session: Session, study: Study, scope: Scope, rule: Rule) -> Blindness:
     """Return how blind the verdicts behind `rule` on the queries in `scope` are."""
-    raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
-    return verdicts.blindness(session, scope, [rater.id for rater in raters])
+    rater_ids = [rater.id for rater in raters_of(session, study, rule)]
+    return verdicts.blindness(session, scope, rater_ids)
 
 
 def seconds(
@@ -266,36 +270,38 @@ def states(session: Session, study: Study, rule: Rule) -> dict[str, State]:
 def state(session: Session, study: Study, scope: Scope, rule: Rule) -> State:
     """Return how far the questions put to raters in `scope` are rated under `rule`."""
     scope = scope & is_put_to_raters(Query.question_id)
-    raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
+    raters = raters_of(session, study, rule)
     by_rater = verdicts.by_rater(session, scope, [rater.id for rater in raters])
-    labels = by_rater[rule.rater.id] if rule.rater is not None else None
-    decided = {} if labels else verdicts.adjudications(session, scope)
-    if labels is None:
-        labels_by_name = [(rater.name, by_rater[rater.id]) for rater in raters]
-        labels = verdicts.merged(labels_by_name, verdicts.merging_of(study))
+    decided: Mapping[int, str] = {}
+    if rule.rater is not None:
+        merged = by_rater[rule.rater.id]
+    else:
+        decided = verdicts.adjudications(session, scope)
+        by_name = [(rater.name, by_rater[rater.id]) for rater in raters]
+        merged = verdicts.merged(by_name, verdicts.merging_of(study))
         if rule.name == ADJUDICATED:
-            labels = verdicts.overruled(labels, decided)
+            merged = verdicts.overruled(merged, decided)
     queries = verdicts.asked_queries(session, scope)
     readable = [query for query in queries if query.state is not QueryState.UNREADABLE]
     questions = dict(session.execute(select(Query.id, Query.question_id).where(scope)).all())
     open_items, open_questions = set[int](), set[int]()
     for query in readable:
-        waits_for = labels.open_items(query)
+        waits_for = merged.open_items(query)
         open_items |= waits_for
         if waits_for:
             open_questions.add(questions[query.key])
     voted = {item for verdicts_of_rater in by_rater.values() for item in verdicts_of_rater.by_item}
     unvoted, ties = open_items - voted, open_items & voted
     lists = unvoted & {query.emptiness for query in readable}
-    of = len({questions[query.key] for query in readable})
+    n_questions = len({questions[query.key] for query in readable})
     return State(
-        questions=of,
-        complete=of - len(open_questions),
+        questions=n_questions,
+        complete=n_questions - len(open_questions),
         cards=len(unvoted - lists),
         lists=len(lists),
         ties=len(ties - decided.keys()),
         decided=len(ties & decided.keys()),
-        answers=sum(query.asks_quality and query.key not in labels.quality for query in readable),
+        answers=sum(query.asks_quality and query.key not in merged.quality for query in readable),
         behind={} if rule.rater is not None else _behind(session, study, scope),
     )
 

@@ -173,19 +173,15 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> tuple[list[str
     """Return what goes with a run, and what stays, in words with the numbers of all raters."""
     run = find(session, study, run_id)
     of_run = Query.run_id == run.id
-    n = select(func.count())
-    judgments = n.select_from(Judgment).join(JudgedItem).where(Judgment.verdict.is_not(None))
+    of_answers = select(func.count()).select_from(Query).where(of_run)
+    of_items = select(func.count()).select_from(JudgedItem).join(Judgment)
+    of_items = of_items.where(Judgment.verdict.is_not(None))
     pooled = JudgedItem.id.in_(items_shown(of_run)) & JudgedItem.run_id.is_(None)
-    counts = (
-        n.select_from(Query).where(of_run),
-        n.select_from(QueryRating).join(Query).where(of_run),
-        judgments.where(JudgedItem.run_id == run.id),
-        n.select_from(CardDecision).join(Query).where(of_run),
-        judgments.where(pooled),
-    )
-    questions, ratings, own_judgments, decisions, pooled_judgments = (
-        session.scalar(count) or 0 for count in counts
-    )
+    questions = session.scalar(of_answers) or 0
+    ratings = session.scalar(of_answers.join(QueryRating)) or 0
+    own_judgments = session.scalar(of_items.where(JudgedItem.run_id == run.id)) or 0
+    decisions = session.scalar(of_answers.join(CardDecision)) or 0
+    pooled_judgments = session.scalar(of_items.where(pooled)) or 0
     goes = [
         ngettext("the run with its %(n)s question", "the run with its %(n)s questions", questions),
         ngettext("%(n)s grade or note on an answer", "%(n)s grades and notes on answers", ratings),
@@ -258,11 +254,10 @@ def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
         .where(row.rater_id == rater.id, row.run_id == run.id)
         .group_by(row.state)
     ).all()
-    states = {state: queries for state, queries, _ in rows}
-    of = [states.get(state, 0) for state in QueryState]
+    states = {state: n_queries for state, n_queries, _ in rows}
     return RunOverview(
         run=run,
-        counts=Counts(sum(of), sum(cards for _, _, cards in rows), *of),
+        counts=stored_runs.counts_of(states, sum(n_cards for _, _, n_cards in rows)),
         progress=RunProgress.together(categories.values()),
         first_open=pages.first_open(session, rater, run.id),
     )

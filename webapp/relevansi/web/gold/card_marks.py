@@ -18,7 +18,7 @@ from relevansi.i18n import gettext
 from relevansi.metrics.gold.constraint_rules import Outcome
 from relevansi.metrics.gold.constraints import CARD
 from relevansi.records import QueryState
-from relevansi.services.gold import marks
+from relevansi.services.gold import gold, marks
 from relevansi.services.gold.constraints import CheckedCard
 from relevansi.services.gold.decisions import MAX_REASON, Decision, DecisionReasonMissing
 from relevansi.services.gold.marks import CheckedAnswer
@@ -91,7 +91,7 @@ def of_answer(
 ) -> Marks | None:
     """Return the marks of a run's page; ``None`` where its questions have no gold at all."""
     where: dict[str, Any] = {"run_id": page.run_id, "query_id": page.query_id}
-    if not marks.has_gold(session, page.run_id):
+    if not gold.has_gold(session, page.run_id):
         return None
     answer = marks.of_answer(session, study, page.run_id, page.query_id)
     by_rank = answer.by_rank if answer else {}

@@ -65,7 +65,7 @@ blueprint = Blueprint("machine_judges", __name__, url_prefix="/study/machine-jud
 def index() -> str:
     """List the machine judges, or explain how an endpoint is configured."""
     with access.reading() as (session, rater):
-        lines = judges.lines(session, rater.study)
+        lines = judges.judge_rows(session, rater.study)
     return render_template("machine_judges/page.html", **_configured(), judges=lines)
 
 
@@ -106,7 +106,7 @@ def show(judge_id: int) -> Response:
     if htmx.wants_part():
         with access.reading() as (session, owner):
             judge = judges.find(session, owner.study, judge_id)
-            work = calls.work(session, judge, access.now())
+            work = calls.progress(session, judge, access.now())
         if work.current is None:
             return htmx.reload()  # it has ended: more than this part is another
         current, part = session_in_words(work.current), "machine_judges/_work.html"
@@ -192,7 +192,7 @@ def _new_page(name: str, prompt: str, errors: dict[str, str]) -> str:
 def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, has_terms: bool) -> str:
     with access.reading() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
-        work = calls.work(session, judge, access.now())
+        work = calls.progress(session, judge, access.now())
         why_not = _why_not(judge, work)
         if work.earlier and not any(field.raw_data for field in form):
             last = work.earlier[0].line
@@ -224,7 +224,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, has_terms: 
         )
 
 
-def _why_not(judge: MachineJudge, work: calls.Work) -> str:
+def _why_not(judge: MachineJudge, work: calls.JudgeProgress) -> str:
     """Return why a judge cannot go on, empty where it can."""
     configured = _configured()
     endpoint, address = configured["endpoint"], configured["address"]
@@ -246,7 +246,7 @@ def _why_not(judge: MachineJudge, work: calls.Work) -> str:
     return ""
 
 
-def session_in_words(session_now: calls.SessionNow | None) -> dict[str, Any] | None:
+def session_in_words(session_now: calls.SessionProgress | None) -> dict[str, Any] | None:
     if session_now is None:
         return None
     line, why = session_now.line, session_now.line.why

@@ -27,8 +27,8 @@ from relevansi.services.phase_3.own_questions import (
     NOT_ASKED,
     NOT_SET_UP,
     OwnQuestionLine,
+    QuestionState,
     QuestionWork,
-    State,
     UnknownQuestion,
 )
 from relevansi.services.phase_3.participants import PseudonymTaken
@@ -97,10 +97,10 @@ def ask() -> Response:
 def show_question(position: int) -> Response:
     with reading() as (session, participant):
         line = _line(session, participant, position)
-    if line.state is State.WAITING:
+    if line.state is QuestionState.WAITING:
         workers().wake(QuestionWork())
-    if line.state is not State.ANSWERED:
-        if htmx.wants_part() and line.state not in {State.WAITING, State.ASKING}:
+    if line.state is not QuestionState.ANSWERED:
+        if htmx.wants_part() and line.state not in {QuestionState.WAITING, QuestionState.ASKING}:
             return htmx.reload()
         return _question_page(line)
     if htmx.wants_part() and "waiting" in request.args:

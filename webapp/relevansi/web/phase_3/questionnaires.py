@@ -11,7 +11,7 @@ from relevansi.metrics.phase_3.user_study import ITEMS, LEAST, MOST
 from relevansi.records import COMMENTS, USABILITY_ITEMS
 from relevansi.services.judging.events import LONGEST_NOTES
 from relevansi.services.phase_3 import own_questions, participants
-from relevansi.services.phase_3.own_questions import State
+from relevansi.services.phase_3.own_questions import QuestionState
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import (
     ChoiceField,
@@ -76,7 +76,7 @@ def thanks() -> str | Response:
         if participant.finished_at is None:
             return see_other(url_for("questionnaires.show"))
         lines = own_questions.lines(session, participant, access.now())
-        answered = sum(line.state is State.ANSWERED for line in lines)
+        answered = sum(line.state is QuestionState.ANSWERED for line in lines)
         name = participant.pseudonym
     return render_template("phase_3/questionnaires/thanks.html", pseudonym=name, answered=answered)
 
