@@ -129,7 +129,7 @@ def load(session: Session, folder: Path, now: datetime) -> Study:
 def load_demo(session: Session, folder: Path, now: datetime) -> Study:
     """Add the finished study of the demo: the sample, and what every feature has beside it."""
     study = load(session, folder, now)
-    listings = items.read(items.opened([folder / "catalogue.json"]), study.kind)
+    listings = items.read(items.expanded([folder / "catalogue.json"]), study.kind)
     entries = [
         catalogue.entry(item, details, stated_type=stated_type)
         for item, details, stated_type in listings

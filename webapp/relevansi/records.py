@@ -392,8 +392,8 @@ class Counts(Struct, frozen=True):
     unreadable: int
 
 
-class GivenOn(Struct, frozen=True):
-    """The pages on which some verdicts or grades were given: ``n`` in all.
+class BlindCounts(Struct, frozen=True):
+    """How many verdicts or grades were given on which pages: ``n`` in all.
 
     ``blind`` on a page that names neither run nor method, ``open`` on one that names both, the
     last of them at ``last_open``.
@@ -413,8 +413,8 @@ class GivenOn(Struct, frozen=True):
 class Blindness(Struct, frozen=True):
     """How blind the current verdicts (on cards and empty lists) and grades of answers are."""
 
-    verdicts: GivenOn = GivenOn()
-    grades: GivenOn = GivenOn()
+    verdicts: BlindCounts = BlindCounts()
+    grades: BlindCounts = BlindCounts()
 
 
 class State(Struct, frozen=True):

@@ -14,7 +14,7 @@ from relevansi.exporters.frame.tables import Table
 from relevansi.metrics.comparisons.comparisons import ComparisonReport, compare
 from relevansi.metrics.comparisons.differences import ComparedRun
 from relevansi.metrics.comparisons.stability import stability
-from relevansi.records import Blindness, GivenOn
+from relevansi.records import BlindCounts, Blindness
 from tests.metrics.comparisons.compared import compared
 
 DAY = date(2026, 1, 23)
@@ -53,7 +53,7 @@ def comparison_report(
         stability=stability(runs, other_rules={"rater Ani": runs}),
         raters=tuple(raters),
         judged_until=datetime(2026, 1, 22, 8, 30, tzinfo=UTC),
-        blindness=Blindness(GivenOn(112, 112)),
+        blindness=Blindness(BlindCounts(112, 112)),
         version="0.1.0",
     )
 

@@ -19,7 +19,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.queries import Span
-from relevansi.records import Blindness, Click, EmptyOutcome, GivenOn, QueryState, Relevance
+from relevansi.records import BlindCounts, Blindness, Click, EmptyOutcome, QueryState, Relevance
 from relevansi.services.judging import changes, events, stored_summaries, verdicts
 from relevansi.services.judging.events import AnswerRating, Target, TargetChange
 from relevansi.services.judging.verdicts import Verdicts, blindness
@@ -136,28 +136,28 @@ def test_runs_pages_are_open_tasks_blind(session: Session, rater: Rater, blind_r
     events.rate(session, rater, blind_run, 2, outcome, click("e", minute=5))
 
     assert found(session, rater, blind_run) == Blindness(
-        GivenOn(n=2, blind=0, open=2, last_open=NOW + timedelta(minutes=5)),
-        GivenOn(n=1, blind=0, open=1, last_open=NOW + timedelta(minutes=5)),
+        BlindCounts(n=2, blind=0, open=2, last_open=NOW + timedelta(minutes=5)),
+        BlindCounts(n=1, blind=0, open=1, last_open=NOW + timedelta(minutes=5)),
     )
 
     Robot(session, rater).rate_all()  # card b, and the quality of answer 1
 
     assert found(session, rater, blind_run) == Blindness(
-        GivenOn(n=3, blind=1, open=2, last_open=NOW + timedelta(minutes=5)),
-        GivenOn(n=2, blind=1, open=1, last_open=NOW + timedelta(minutes=5)),
+        BlindCounts(n=3, blind=1, open=2, last_open=NOW + timedelta(minutes=5)),
+        BlindCounts(n=2, blind=1, open=1, last_open=NOW + timedelta(minutes=5)),
     )
 
 
 def test_a_later_click_decides_until_undone(session: Session, rater: Rater, blind_run: str) -> None:
     Robot(session, rater).rate_all()
     events.judge(session, rater, blind_run, 1, 1, NO, click("open", minute=100))
-    assert found(session, rater, blind_run).verdicts == GivenOn(
+    assert found(session, rater, blind_run).verdicts == BlindCounts(
         3, 2, 1, NOW + timedelta(minutes=100)
     )
 
     events.undo(session, rater, blind_run, click("back", minute=101))
 
-    assert found(session, rater, blind_run).verdicts == GivenOn(3, 3, 0, None)
+    assert found(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
 
 
 def test_an_earlier_click_late_decides_not(session: Session, rater: Rater, blind_run: str) -> None:
@@ -166,7 +166,7 @@ def test_an_earlier_click_late_decides_not(session: Session, rater: Rater, blind
     late = Click("late", NOW + timedelta(minutes=200), NOW + timedelta(minutes=1), "phone", 1)
     events.judge(session, rater, blind_run, 1, 1, YES, late)
 
-    assert found(session, rater, blind_run).verdicts == GivenOn(3, 3, 0, None)
+    assert found(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
 
 
 def test_verdicts_of_no_page_are_unknown(session: Session, rater: Rater, blind_run: str) -> None:
@@ -179,7 +179,7 @@ def test_verdicts_of_no_page_are_unknown(session: Session, rater: Rater, blind_r
     session.execute(delete(Event).where(Event.event_id == "a"))
 
     verdicts = found(session, rater, blind_run).verdicts
-    assert verdicts == GivenOn(n=2, blind=0, open=0, last_open=None)
+    assert verdicts == BlindCounts(n=2, blind=0, open=0, last_open=None)
     assert verdicts.unknown == 2
 
 

@@ -275,7 +275,7 @@ def test_all_rows_go_and_a_count_stays(
     closing(session, kenari, "33333", helped="Cepat")
     findings.add(session, kenari, "helped", "speed", NOW)
     findings.set_category(session, kenari, 1, "area", NOW)
-    cost = participants.cost(session, kenari)
+    cost = participants.withdrawal_cost(session, kenari)
 
     participants.withdraw(session, kenari, NOW)
 
@@ -301,19 +301,19 @@ def test_files_made_meanwhile_are_named(
 ) -> None:
     participants.invite(session, study, "Jalak", NOW)
     jalak = participants.everybody(session, study)[1]
-    assert participants.copies(session, jalak) == ()
-    assert participants.cost(session, jalak)["events"] == 0
+    assert participants.exports_since_consent(session, jalak) == ()
+    assert participants.withdrawal_cost(session, jalak)["events"] == 0
     participants.withdraw(session, jalak, NOW - 2 * DAY)
-    participants.note_export(session, study, "before.csv", NOW - DAY)
-    participants.note_export(session, study, "cards.csv", NOW + DAY)
+    participants.log_export(session, study, "before.csv", NOW - DAY)
+    participants.log_export(session, study, "cards.csv", NOW + DAY)
 
-    (copy,) = participants.copies(session, newcomer)
+    (copy,) = participants.exports_since_consent(session, newcomer)
     assert (copy.subject, copy.at) == ("cards.csv", NOW + DAY)
-    assert participants.copies_before_last(session, study) == []
+    assert participants.exports_before_withdrawal(session, study) == []
     participants.withdraw(session, newcomer, NOW + 2 * DAY)
-    participants.note_export(session, study, "after.csv", NOW + 3 * DAY)
+    participants.log_export(session, study, "after.csv", NOW + 3 * DAY)
 
-    assert [one.subject for one in participants.copies_before_last(session, study)] == [
+    assert [one.subject for one in participants.exports_before_withdrawal(session, study)] == [
         "before.csv",
         "cards.csv",
     ]

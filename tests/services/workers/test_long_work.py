@@ -24,8 +24,8 @@ from relevansi.services.workers.jobs import (
     DONE,
     FAILED,
     WAITING,
+    JobFunction,
     JobWork,
-    Make,
     NotMade,
     UnknownJob,
 )
@@ -42,7 +42,7 @@ class MachineAsked(Refused):
     remedy = "Ask for it again; if it happens again, see the log."
 
 
-KINDS: dict[str, Make] = {}
+KINDS: dict[str, JobFunction] = {}
 """The function of each kind of jobs that a test does."""
 
 

@@ -61,7 +61,7 @@ class PieceWork(OutsideWork[PieceCall, str]):
     def claim(self, session: Session, now: datetime) -> PieceCall | Idle:
         if self.found:
             return self.found.pop(0)
-        lost = (Piece.state == ASKING) & ~loop.are_held(Piece, now)
+        lost = (Piece.state == ASKING) & ~loop.is_leased(Piece, now)
         expected = select(Piece).where(or_(Piece.state == WAITING, lost)).order_by(Piece.id)
         for piece in session.scalars(expected):
             if (lease := loop.take(session, piece, now)) is not None:
@@ -283,8 +283,8 @@ def test_a_dead_holder_s_lease_is_taken_over(database: Database) -> None:
         held = loop.lock_row(session, Piece, second)
         assert held is not None
         assert held.alive_until == NOW + 2 * LEASE_TIME
-        assert loop.is_lost(held, NOW + 2 * LEASE_TIME)
-        assert not loop.is_lost(held, NOW + 2 * LEASE_TIME - SECOND)
+        assert loop.is_abandoned(held, NOW + 2 * LEASE_TIME)
+        assert not loop.is_abandoned(held, NOW + 2 * LEASE_TIME - SECOND)
 
 
 def test_what_was_given_back_since_is_not_taken(database: Database) -> None:

@@ -50,7 +50,7 @@ def test_figures_are_those_of_page_and_command(
         assert study is not None
         expected = studies.figures_in("nDCG@10, AP")
         rule = reports.rule_of(session, study)
-        named = reports.in_words(session, study, run_id, rule, figures=expected)
+        named = reports.report_in_words(session, study, run_id, rule, figures=expected)
 
     assert program.get(f"/runs/{run_id}/figures") == client.get(f"/runs/{run_id}/metrics.json").json
     response = program.get(f"/runs/{run_id}/figures", figures="nDCG@10, AP")

@@ -164,7 +164,7 @@ def _sum_up(to: Destination) -> None:
     with options.writing() as (session, study):
         report = findings.report(session, study, now)
         for file_format in to.formats:
-            participants.note_export(session, study, summary.file_name(file_format, today), now)
+            participants.log_export(session, study, summary.file_name(file_format, today), now)
     to.write(
         lambda file_format: summary.file_name(file_format, today),
         lambda file_format: summary.FORMATS[file_format].render(report, today),

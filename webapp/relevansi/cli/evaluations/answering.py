@@ -108,7 +108,7 @@ def json_v2_command(  # noqa: PLR0913 (a parameter for each option)
     head = json_answering.head(question_set, chatbot, provenance, context_source) | limit
     answering = json_answering.begin(question_set, output, head, resume=resume)
     failed = _ask(answering, chatbot, context_source, at_once)
-    _warn_without_contexts(answering.n_without)
+    _warn_without_contexts(answering.n_without_contexts)
     total, unanswered = len(answering.questions), len(answering.unanswered)
     progress = gettext(
         "%(done)s of %(total)s questions answered", done=total - unanswered, total=total

@@ -108,7 +108,7 @@ def metrics_command(
         assert run_id is not None
         with options.reading() as (session, study):
             chosen = reports.rule_of(session, study, rule)
-            report = reports.in_words(session, study, run_id, chosen, figures=names)
+            report = reports.report_in_words(session, study, run_id, chosen, figures=names)
     for problem in remarks:
         notice(problems.message(problem))
     if remarks and not report.rows:

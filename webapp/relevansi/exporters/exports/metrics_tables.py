@@ -42,7 +42,7 @@ from relevansi.metrics.judging.registry import (
     measure_of,
 )
 from relevansi.notation import decimals
-from relevansi.records import Blindness, GivenOn, State
+from relevansi.records import BlindCounts, Blindness, State
 
 
 def blindness_json(blindness: Blindness) -> dict[str, JsonValue]:
@@ -50,7 +50,7 @@ def blindness_json(blindness: Blindness) -> dict[str, JsonValue]:
     return {"verdicts": _given_json(blindness.verdicts), "grades": _given_json(blindness.grades)}
 
 
-def _given_json(counts: GivenOn) -> JsonValue:
+def _given_json(counts: BlindCounts) -> JsonValue:
     return {
         **fields(counts, "n", "blind", "open"),
         "last_open": moment_json(counts.last_open),

@@ -25,7 +25,7 @@ from relevansi.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun
 _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
 _OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
-_NOT_ASKED = dict.fromkeys(("n/a", "n.a."), "na")
+_NA_SIGNS = dict.fromkeys(("n/a", "n.a."), "na")
 _CARDS, _OVERRIDES, _REASONS = "manual_evaluations", "constraint_overrides", "override_reasons"
 _PARTS = {_CARDS, _OVERRIDES, _REASONS}
 """What is read of the file; other keys (timestamp, summary) are ignored."""
@@ -125,7 +125,7 @@ class _Reader:
         for place, query_id, card, raw in self._cards(_OVERRIDES):
             for constraint, typed in self._object(place, raw, query_id).items():
                 inner = f"{place}.{constraint}"
-                result = _NOT_ASKED.get(str(typed).strip().casefold(), typed)
+                result = _NA_SIGNS.get(str(typed).strip().casefold(), typed)
                 if constraint not in CONSTRAINTS:
                     self._wrong(inner, f"“{constraint}”", _quoted(CONSTRAINTS), query_id)
                 elif result in CONSTRAINT_RESULTS:

@@ -71,7 +71,7 @@ class _All(frozenset[str]):
         return True
 
 
-def opened(dropped: Iterable[Dropped]) -> list[File]:
+def expanded(dropped: Iterable[Dropped]) -> list[File]:
     """Return the files that were dropped, with those in folders and archives."""
     return list(files.expanded(dropped))
 
@@ -107,7 +107,7 @@ def read_all(
     dropped: Sequence[Dropped], kind: str | None
 ) -> tuple[str, list[CatalogueItem], list[Problem]]:
     """Return the kind of the files, which is `kind` if that is known, their items and remarks."""
-    opened_files = opened(dropped)
+    opened_files = expanded(dropped)
     kind = kind or kind_of_items(opened_files)
     items = list(read(opened_files, kind))
     return kind, items, [problem for file in opened_files for problem in file.remarks()]

@@ -36,9 +36,8 @@ from relevansi.metrics.gold.constraint_rules import (
 from relevansi.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
 from relevansi.records import Problem
 
-_MONEY, _PART, _NORTH, _EAST = (
-    Meta(ge=low, le=high) for low, high in ((0, 10**15), (0, 1), (-90, 90), (-180, 180))
-)
+_MONEY, _PART = Meta(ge=0, le=10**15), Meta(ge=0, le=1)
+_NORTH, _EAST = Meta(ge=-90, le=90), Meta(ge=-180, le=180)
 Amount = Annotated[
     Annotated[int, _MONEY] | Annotated[float, _MONEY] | None, Meta(description="amount")
 ]

@@ -195,7 +195,7 @@ def _looked_up(
         return None
     emptiness = select(JudgedItem.id).where(JudgedItem.id == dispute.item_id)
     rule = reports.of_rater(rater)
-    return reports.looked_up(session, study, emptiness, rule).get(dispute.item_id)
+    return reports.empty_answers_of_items(session, study, emptiness, rule).get(dispute.item_id)
 
 
 def conversation(session: Session, dispute: Dispute) -> tuple[EarlierTurn, ...]:

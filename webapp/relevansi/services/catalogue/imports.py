@@ -94,7 +94,7 @@ def import_files(
     name = _name(dropped)
     with TemporaryFile() as spool:
         if is_stream:
-            opened = items.opened(dropped)
+            opened = items.expanded(dropped)
             kind = kind or items.kind_of_items(opened)
             _write(spool, items.read(opened, kind, on_progress))
             problems = [problem for file in opened for problem in file.remarks()]

@@ -373,7 +373,7 @@ def _empty_answers(
 ) -> EmptyAnswerCounts:
     empty = {listed.query.emptiness for listed in lists if listed.query.state is QueryState.EMPTY}
     items = select(JudgedItem.id).where(JudgedItem.id.in_(empty - {None}))
-    return counts_of(reports.looked_up(session, study, items, rule).values())
+    return counts_of(reports.empty_answers_of_items(session, study, items, rule).values())
 
 
 def _stored_id(session: Session, study: Study, gated: GateRun) -> str | None:

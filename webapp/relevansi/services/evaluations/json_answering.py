@@ -145,13 +145,13 @@ class Answering(Struct):
     path: Path
     head: dict[str, Any]
     answered: set[str] = field(default_factory=set)
-    n_without: int = 0
+    n_without_contexts: int = 0
 
     @property
     def unanswered(self) -> tuple[JsonQuestion, ...]:
         return tuple(q for q in self.questions if q.row_id not in self.answered)
 
-    def keep(self, question: JsonQuestion, answer: Answer) -> None:
+    def append(self, question: JsonQuestion, answer: Answer) -> None:
         """Append one answer to the file and sync it to disk; raises `ModelUnknown`."""
         lines = []
         if not self.answered:
@@ -163,7 +163,7 @@ class Answering(Struct):
         line |= {name: getattr(answer, name) for name in ("usage", "latency_ms", "tries", "model")}
         if "retriever" in self.head:
             line["contexts"] = [asdict(context) for context in question.contexts]
-            self.n_without += not question.contexts
+            self.n_without_contexts += not question.contexts
         lines.append(line)
         with self.path.open("ab") as file:
             file.writelines(json.dumps(entry).encode() + b"\n" for entry in lines)
@@ -301,7 +301,7 @@ def _store_answer(
 ) -> CallFailed | None:
     """Append the answer of a call to the file, or return why there is none."""
     try:
-        answering.keep(*future.result())
+        answering.append(*future.result())
     except CallFailed as failure:
         return failure
     return None

@@ -215,7 +215,7 @@ def _spreadsheet(rated: RatedRun) -> ExportedFile:
 def _report(rated: RatedRun) -> ExportedFile:
     """Return the report of the run: its figures, what they mean, and the references."""
     name = run_folders.run_title(rated.run.search_method, rated.run.llm, rated.run.timestamp)
-    data = metrics_tables.runs_markdown([(name, reports.in_words(*rated))])
+    data = metrics_tables.runs_markdown([(name, reports.report_in_words(*rated))])
     return rated.file("evaluation_report.md", data)
 
 
@@ -439,7 +439,7 @@ def _for_tool(rated: RatedRun, *, form: str, index: str = "") -> ExportedFile:
     match form:
         case "beir":
             card = judged_results.dataset_card(
-                reports.in_words(*rated),
+                reports.report_in_words(*rated),
                 title=studies.shown_name(study),
                 guidelines=studies.guidelines(study),
                 agreement=agreement.report(rated.session, study, kinds=[ItemKind.CARDS]).kinds[0],

@@ -47,10 +47,10 @@ from relevansi.metrics.judging.queries import QueryJudgments, QuerySummary, Span
 from relevansi.records import (
     BINARY,
     REPEATED,
+    BlindCounts,
     Blindness,
     CannotTell,
     EmptyOutcome,
-    GivenOn,
     Number,
     QueryState,
     Relevance,
@@ -415,7 +415,7 @@ def made_by(row: Judged) -> ColumnElement[bool]:
 
 def _given_on(
     session: Session, row: Judged, rater_ids: Sequence[int], keys: Select[Any]
-) -> GivenOn:
+) -> BlindCounts:
     key, _, _ = _ABOUT[row]
     on_task, on_run = func.count(case((ON_TASK, 1))), func.count(case((ON_RUN, 1)))
     statement = (
@@ -424,4 +424,4 @@ def _given_on(
         .outerjoin(Event, made_by(row))
         .where(row.rater_id.in_(rater_ids), VALUE_OF[row].is_not(None), key.in_(keys))
     )
-    return GivenOn(*core(session).execute(statement).one())
+    return BlindCounts(*core(session).execute(statement).one())

@@ -195,7 +195,7 @@ def state_of(session: Session, judging: MachineSession, now: datetime) -> Sessio
 def calls_in_flight(session: Session, judging: MachineSession, now: datetime) -> list[MachineCall]:
     """Return the judge's calls that are in flight, of any session."""
     of_judge = MachineCall.rater_id == judging.rater_id
-    in_flight = select(MachineCall).where(of_judge, loop.are_held(MachineCall, now))
+    in_flight = select(MachineCall).where(of_judge, loop.is_leased(MachineCall, now))
     return list(session.scalars(in_flight))
 
 
@@ -354,7 +354,7 @@ def _prepare_call(
     """
     of_judge = MachineCall.rater_id == judge.rater_id
     failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == judging.id)
-    is_held = loop.are_held(MachineCall, now)
+    is_held = loop.is_leased(MachineCall, now)
     skipped = select(MachineCall.judged_item_id).where(of_judge, or_(failed, is_held))
     open_items = prompts.open_items(session, judge, JudgedItem.id.not_in(skipped))
     if not open_items:
@@ -363,7 +363,7 @@ def _prepare_call(
     ((_, prompt),) = prompts.prompts_of(session, judge, [item_id])
     key = {"rater_id": judge.rater_id, "judged_item_id": item_id}
     row = session.get(MachineCall, key) or MachineCall(**key, state="", attempt=0)
-    if loop.is_lost(row, now):
+    if loop.is_abandoned(row, now):
         # Its process died, perhaps after the model was paid: it counts at its estimated cost.
         lost_session = session.get(MachineSession, row.session_id)
         if lost_session is not None:

@@ -58,9 +58,9 @@ WAITING = OwnQuestion.state == str(QuestionState.WAITING)
 
 def state_of(question: OwnQuestion, now: datetime) -> QuestionState:
     """Return the state of a question; interrupted when its caller died."""
-    return (
-        QuestionState.INTERRUPTED if loop.is_lost(question, now) else QuestionState(question.state)
-    )
+    if loop.is_abandoned(question, now):
+        return QuestionState.INTERRUPTED
+    return QuestionState(question.state)
 
 
 def next_waiting(session: Session) -> OwnQuestion | None:
@@ -84,7 +84,7 @@ def calls_at_once(session: Session) -> int:
 def waiting_before(session: Session, question: OwnQuestion, now: datetime) -> int:
     """Return how many questions are on their way or have waited longer than `question`."""
     earlier = WAITING & (OwnQuestion.put_at < question.put_at)
-    is_asked = loop.are_held(OwnQuestion, now)
+    is_asked = loop.is_leased(OwnQuestion, now)
     count = select(func.count()).select_from(OwnQuestion).where(or_(is_asked, earlier))
     return session.scalar(count) or 0
 
@@ -126,7 +126,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         phase = user_studies.lock(session, waiting.participant.study)
         # Between the read and the lock another worker may have taken it.
         waiting = next_waiting(session)
-        of_study = Participant.study_id == phase.study_id, loop.are_held(OwnQuestion, now)
+        of_study = Participant.study_id == phase.study_id, loop.is_leased(OwnQuestion, now)
         on_their_way = select(func.count()).join_from(OwnQuestion, Participant).where(*of_study)
         if waiting is None or (session.scalar(on_their_way) or 0) >= phase.at_once:
             return Idle.DONE
@@ -303,14 +303,14 @@ class OwnQuestionLine(Struct, frozen=True):
     @property
     def is_unrated(self) -> bool:
         """Whether the answer asks for a quality, as every readable one does, and has none."""
-        return self._asks and self.quality is None
+        return self._can_be_rated and self.quality is None
 
     @property
     def is_rated(self) -> bool:
-        return self._asks and not self.open_judgments and self.quality is not None
+        return self._can_be_rated and not self.open_judgments and self.quality is not None
 
     @property
-    def _asks(self) -> bool:
+    def _can_be_rated(self) -> bool:
         return (
             self.state is QuestionState.ANSWERED and self.answer_state is not QueryState.UNREADABLE
         )

@@ -206,18 +206,18 @@ def delete_links(session: Session, participant: Participant) -> None:
 
 
 def recognise(
-    session: Session, study: Study, carried: ParticipantCookie, now: datetime
+    session: Session, study: Study, cookie: ParticipantCookie, now: datetime
 ) -> Participant | None:
     """Return the participant of a session cookie; ``None`` once its link or the person is gone."""
-    link = session.get(ParticipantLink, carried.link_id)
+    link = session.get(ParticipantLink, cookie.link_id)
     if link is None or link.study_id != study.id or link.participant is None:
         return None
     holds = (
-        link.participant_id == carried.participant_id
+        link.participant_id == cookie.participant_id
         and link.participant.agreed_at is not None
         and state_of(link.withdrawn_at, link.expires_at, now) == OPEN
-        and hmac.compare_digest(carried.seal, sign_in.seal(link.token_hash))
-        and session.get(SignedOut, carried.sign_in) is None
+        and hmac.compare_digest(cookie.seal, sign_in.seal(link.token_hash))
+        and session.get(SignedOut, cookie.sign_in) is None
     )
     return link.participant if holds else None
 
@@ -388,7 +388,7 @@ EXPORTED = "phase 3 export"
 WITHDRAWN = "phase 3 withdrawal"
 
 
-def cost(session: Session, participant: Participant) -> dict[str, int]:
+def withdrawal_cost(session: Session, participant: Participant) -> dict[str, int]:
     """Return how much of a participant's a withdrawal would delete, by kind."""
     mine = {
         "questions": OwnQuestion.participant_id == participant.id,
@@ -401,12 +401,12 @@ def cost(session: Session, participant: Participant) -> dict[str, int]:
     return {name: session.scalar(count.where(rows)) or 0 for name, rows in mine.items()}
 
 
-def note_export(session: Session, study: Study, name: str, now: datetime) -> None:
+def log_export(session: Session, study: Study, name: str, now: datetime) -> None:
     """Log that a file of participants' data was made: a withdrawal tells which may hold some."""
     studies.log(session, study, EXPORTED, name, None, None, now)
 
 
-def copies(session: Session, participant: Participant) -> Sequence[LogEntry]:
+def exports_since_consent(session: Session, participant: Participant) -> Sequence[LogEntry]:
     """Return the log of the files made since a participant agreed, which may hold their data."""
     if participant.agreed_at is None:
         return ()
@@ -414,7 +414,7 @@ def copies(session: Session, participant: Participant) -> Sequence[LogEntry]:
     return session.scalars(_exports_logged(participant.study).where(since)).all()
 
 
-def copies_before_last(session: Session, study: Study) -> Sequence[LogEntry]:
+def exports_before_withdrawal(session: Session, study: Study) -> Sequence[LogEntry]:
     """Return the log of the files made before the last withdrawal: they may hold that data."""
     withdrawals = LogEntry.study_id == study.id, LogEntry.action == WITHDRAWN
     last = select(func.max(LogEntry.at)).where(*withdrawals).scalar_subquery()

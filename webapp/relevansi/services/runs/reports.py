@@ -171,7 +171,7 @@ def report(
     )
 
 
-def in_words(
+def report_in_words(
     session: Session, study: Study, run_id: str, rule: Rule, *, figures: Sequence[str] = ()
 ) -> RunReport:
     """Return ``report`` with how blind its verdicts are, for a page or a report in words."""
@@ -190,12 +190,12 @@ def empty_answers(
     """Return what looking gave for the empty queries in `scope` under `rule`, by key."""
     empty = scope & (Query.state == QueryState.EMPTY)
     items = select(Query.emptiness_id).where(empty)
-    answers = looked_up(session, study, items, rule)
+    answers = empty_answers_of_items(session, study, items, rule)
     keys = session.execute(select(Query.id, Query.emptiness_id).where(empty))
     return {key: answers[item_id] for key, item_id in keys if item_id in answers}
 
 
-def looked_up(
+def empty_answers_of_items(
     session: Session, study: Study, emptiness: Select[int | None], rule: Rule
 ) -> dict[int, EmptyAnswer]:
     """Return what looking gave for judged items of `emptiness` under `rule`, by their ids."""

@@ -102,13 +102,13 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
     _store_choices(study, group)
     of_collection = [key for key, is_of_collection in group.meta.items() if is_of_collection]
     visible_part = partial(_with_metadata, {*(of_collection if meta is None else meta), "format"})
-    again = [
+    stored_before = [
         run
         for preview, run in zip(looked.runs, group.runs, strict=True)
         if preview.run_id and preview.n_texts
     ]
     kept_texts = _fill_texts(
-        session, study, again, visible_part, now, same_documents=same_documents
+        session, study, stored_before, visible_part, now, same_documents=same_documents
     )
     stored: tuple[ImportedRun, ...] = ()
     changed_texts: frozenset[str] = frozenset()

@@ -29,10 +29,7 @@ from relevansi.failures import Failure, Missing
 from relevansi.i18n import mark
 from relevansi.importers.frame import bounded
 from relevansi.printable import look_alike
-from relevansi.records import (
-    ExportedFile,
-    OnProgress,
-)
+from relevansi.records import ExportedFile, OnProgress
 from relevansi.services.judging import changes
 from relevansi.services.workers import loop
 from relevansi.services.workers.loop import ASKING, Idle, Lease, OutsideWork
@@ -49,9 +46,11 @@ ATTEMPTS = 3
 PROGRESS_WRITES = 100
 """The most writes of a job's progress to its row, of however many steps it is."""
 
-Finish: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
+StoreOutcome: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
 """Stores the outcome of a job; returns what its kind's page needs to go on, for ``result``."""
-Make: TypeAlias = Callable[[Session, Study, Mapping[str, Any], OnProgress], "ExportedFile | Finish"]
+JobFunction: TypeAlias = Callable[
+    [Session, Study, Mapping[str, Any], OnProgress], "ExportedFile | StoreOutcome"
+]
 """Returns the file of a job, or what is to be stored; raises a ``Failure`` for none."""
 
 
@@ -103,13 +102,13 @@ class JobCall(Struct, frozen=True):
     order: Mapping[str, Any]
 
 
-JobOutcome: TypeAlias = "ExportedFile | Finish | JobFailure"
+JobOutcome: TypeAlias = "ExportedFile | StoreOutcome | JobFailure"
 
 
 @dataclass(frozen=True, slots=True)
 class JobWork(OutsideWork[JobCall, JobOutcome]):
     database: Database
-    kinds: Mapping[str, Make] = field(compare=False)
+    kinds: Mapping[str, JobFunction] = field(compare=False)
     """The function of each kind of jobs by its name."""
 
     def claim(self, session: Session, now: datetime) -> JobCall | Idle:
@@ -117,7 +116,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
         idle = Idle.DONE
         open_jobs = select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
         for row in session.scalars(open_jobs):
-            is_held = row.state == ASKING and not loop.is_lost(row, now)
+            is_held = row.state == ASKING and not loop.is_abandoned(row, now)
             lease = None if is_held else loop.take(session, row, now)
             if lease is None:
                 idle = Idle.RETRY

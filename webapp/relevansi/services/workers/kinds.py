@@ -16,11 +16,7 @@ from relevansi.db.tables.runs import Upload
 from relevansi.db.tables.study import Study
 from relevansi.failures import Conflict
 from relevansi.i18n import mark
-from relevansi.records import (
-    ExportedFile,
-    OnProgress,
-    Problem,
-)
+from relevansi.records import ExportedFile, OnProgress, Problem
 from relevansi.services.exports.rated_imports import RatedImport
 from relevansi.services.exports.ratings import RatingsReport
 from relevansi.services.people import raters
@@ -30,7 +26,14 @@ from relevansi.services.runs.file_formats import STORING_ORDER, FileDecision, Re
 from relevansi.services.runs.reports import Rule
 from relevansi.services.runs.stored_results import StoredResults
 from relevansi.services.study import studies
-from relevansi.services.workers.jobs import IMPORTING, PACK, READING, STORING, Finish, Make
+from relevansi.services.workers.jobs import (
+    IMPORTING,
+    PACK,
+    READING,
+    STORING,
+    JobFunction,
+    StoreOutcome,
+)
 
 
 class Undecided(Conflict):
@@ -56,7 +59,7 @@ def order_to_store(
 
 def read_files(
     session: Session, study: Study, order: Mapping[str, Any], on_progress: OnProgress
-) -> Finish:
+) -> StoreOutcome:
     """Parse waiting files; the function returned stores their reports. Raises ``UnknownUpload``."""
     opened = _opened(session, study, order, on_progress)
     # Before the transaction that clicks wait for: it may take as long as the parsing.
@@ -76,7 +79,7 @@ def read_files(
 
 def store_files(
     session: Session, study: Study, order: Mapping[str, Any], on_progress: OnProgress
-) -> Finish:
+) -> StoreOutcome:
     """Parse files; the function returned stores them as was decided. Raises ``UnknownUpload``."""
     read = _opened(session, study, order, on_progress)
 
@@ -102,7 +105,7 @@ def order_to_import(
 
 def import_files(
     session: Session, study: Study, order: Mapping[str, Any], on_progress: OnProgress
-) -> Finish:
+) -> StoreOutcome:
     """Parse files; the function returned stores them without a person; see ``deferred_store``."""
     opened = _opened(session, study, order, on_progress)
     decision, blind = FileDecision(**order["decision"]), order["blind"]
@@ -124,7 +127,7 @@ def deferred_store(
     *,
     blind: bool | None,
     confirm: int = 0,
-) -> Finish:
+) -> StoreOutcome:
     """Return the function that stores files as was decided, and switches blind rating if stated.
 
     Nothing changes if one of them is refused: ``problems`` of the result say why. ``remarks`` are
@@ -207,7 +210,7 @@ def make_pack(
     return packs.pack(session, study, order["run"], rule, on_progress=on_progress)
 
 
-JOB_KINDS: Mapping[str, Make] = {
+JOB_KINDS: Mapping[str, JobFunction] = {
     IMPORTING: import_files,
     READING: read_files,
     STORING: store_files,

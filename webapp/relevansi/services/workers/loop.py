@@ -45,13 +45,13 @@ class Lease(Struct, frozen=True):
     attempt: int
 
 
-def are_held(table: type[LeasedRow], now: datetime) -> ColumnElement[bool]:
-    """Return the condition on the rows of a table that a worker has them."""
+def is_leased(table: type[LeasedRow], now: datetime) -> ColumnElement[bool]:
+    """Return the condition on the rows of a table that a worker has their lease."""
     columns = inspect(table).columns
     return and_(columns.state == ASKING, columns.alive_until > now)
 
 
-def is_lost(row: LeasedRow, now: datetime) -> bool:
+def is_abandoned(row: LeasedRow, now: datetime) -> bool:
     """Whether the worker that had a row has died."""
     return row.state == ASKING and (row.alive_until is None or row.alive_until <= now)
 
@@ -61,7 +61,7 @@ def take(session: Session, row: LeasedRow, now: datetime) -> Lease | None:
     # Of two who read it at once the second gets nothing, even where the first is done with it.
     attempt = row.attempt
     session.refresh(row, with_for_update=True)
-    if row.attempt != attempt or (row.state == ASKING and not is_lost(row, now)):
+    if row.attempt != attempt or (row.state == ASKING and not is_abandoned(row, now)):
         return None
     row.state, row.attempt, row.alive_until = ASKING, row.attempt + 1, now + LEASE_TIME
     session.flush()
@@ -143,7 +143,7 @@ class WorkLoop:
         self._writing, self._now, self._logger = writing, now, logger
         self._changed = Condition()
         self._threads: Counter[OutsideWork[Any, Any]] = Counter()
-        self._held: set[Lease] = set()
+        self._leases: set[Lease] = set()
         self._wakes = 0
         self._is_beating = self._is_closing = False
         self.n_stored = 0
@@ -191,7 +191,7 @@ class WorkLoop:
                 while self._step(work):
                     pass
         except Exception as error:
-            self._logger.exception("work beside the requests ended")
+            self._logger.exception("a background thread ended")
             with self._changed:
                 self.failure = error
                 self._leave(work)
@@ -221,16 +221,16 @@ class WorkLoop:
         if call is Idle.DONE:
             return False
         with self._changed:
-            self._held.add(call.lease)
+            self._leases.add(call.lease)
         try:
             self._store(work, call, work.ask(call))
         except Exception as error:
-            self._logger.exception("a call beside the requests failed")
+            self._logger.exception("a call in the background failed")
             self.failure = error
             self._store(work, call, work.unforeseen(error))
         finally:
             with self._changed:
-                self._held.discard(call.lease)
+                self._leases.discard(call.lease)
                 self._changed.notify_all()
         return True
 
@@ -242,17 +242,17 @@ class WorkLoop:
 
     def _beat(self) -> None:
         """Renew the leases of all threads, until none is left."""
-        while (leases := self._held_now()) is not None:
+        while (leases := self._leases_to_renew()) is not None:
             try:
                 with self._storing() as session:
                     renew(session, leases, self._now())
             except Exception:
                 self._logger.exception("a lease could not be renewed")  # perhaps the next time
 
-    def _held_now(self) -> tuple[Lease, ...] | None:
+    def _leases_to_renew(self) -> tuple[Lease, ...] | None:
         """Return the leases held after the next heartbeat; ``None`` once no thread is left."""
         with self._changed:
             self._changed.wait_for(lambda: not self._threads.total(), HEARTBEAT.total_seconds())
             self._is_beating = self._threads.total() > 0
             self._changed.notify_all()
-            return tuple(self._held) if self._is_beating else None
+            return tuple(self._leases) if self._is_beating else None

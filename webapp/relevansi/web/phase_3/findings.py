@@ -33,7 +33,7 @@ def show() -> str:
         if user_studies.find(session, owner.study) is None:
             return render_template("phase_3/findings/page.html", report=None)
         report = findings.report(session, owner.study, access.now())
-        copies = participants.copies_before_last(session, owner.study)
+        copies = participants.exports_before_withdrawal(session, owner.study)
     document = summary.document(report, access.now().date())
     return render_template(
         "phase_3/findings/page.html",
@@ -132,8 +132,8 @@ def ask_to_withdraw(participant_id: int) -> str:
         return render_template(
             "phase_3/findings/withdraw.html",
             person=participant,
-            cost=participants.cost(session, participant),
-            copies=participants.copies(session, participant),
+            cost=participants.withdrawal_cost(session, participant),
+            copies=participants.exports_since_consent(session, participant),
         )
 
 
@@ -157,5 +157,5 @@ def _exported(name: str) -> UserStudyReport:
     """Return the report that a file is made of, with the file noted in the log."""
     with access.writing() as (session, owner):
         report = findings.report(session, owner.study, access.now())
-        participants.note_export(session, owner.study, name, access.now())
+        participants.log_export(session, owner.study, name, access.now())
     return report

@@ -524,7 +524,7 @@ def show_figures(run_id: str, query: FiguresQuery) -> dict[str, Any]:
     measures = studies.figures_in(query.figures)
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, query.rule)
-        report = reports.in_words(session, rater.study, run_id, rule, figures=measures)
+        report = reports.report_in_words(session, rater.study, run_id, rule, figures=measures)
     return metrics_json(report)
 
 

@@ -166,7 +166,7 @@ def show(run_id: str) -> str:
         study = rater.study
         run, latency = runs.run_page(session, rater, run_id), runs.latency_of(session, run_id)
         rule = reports.rule_of(session, study, rules.requested_rule())
-        report = reports.in_words(session, study, run_id, rule)
+        report = reports.report_in_words(session, study, run_id, rule)
         with_unasked = reports.report(session, study, run_id, rule, with_unasked=True)
         choices = rules.rule_choices(session, study)
         exposure = assignments.exposure(session, study)
