@@ -22,7 +22,7 @@ from relevansi.metrics.gold.constraint_rules import Outcome
 from relevansi.metrics.gold.constraints import ConstraintReport, MissingRule
 from relevansi.records import Relevance
 from relevansi.services.agreement import agreement
-from relevansi.services.gold import constraints, gold, marks
+from relevansi.services.gold import card_agreement, constraints, gold, marks
 from relevansi.services.gold.constraints import CheckedCard, UnknownListedCard
 from relevansi.services.gold.decisions import (
     Decision,
@@ -223,7 +223,9 @@ def test_figures_are_those_of_scikit_learn(session: Session, study: Study, rater
         verdict = YES if person else NO
         events.judge(session, rater, run_id, 1, rank, verdict, click(f"v{rank}"))
 
-    result = constraints.compare(session, study, run_id, reports.of_rater(rater)).agreement
+    result = card_agreement.agreement_with_people(
+        session, study, run_id, reports.of_rater(rater)
+    ).agreement
 
     assert result.kappa.value == pytest.approx(metrics.cohen_kappa_score(machine, people))
     assert result.precision == pytest.approx(metrics.precision_score(people, machine))
@@ -244,7 +246,7 @@ def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Ra
             events.judge(session, person, run_id, 1, rank, verdict, name)
     rule = reports.rule_of(session, study, "majority")
 
-    comparison = constraints.compare(session, study, run_id, rule)
+    comparison = card_agreement.agreement_with_people(session, study, run_id, rule)
 
     assert [(one.index, one.distance) for one in comparison.disagreed] == [
         (0, Fraction(2, 3)),  # 1 against 1 of 3
@@ -261,14 +263,14 @@ def test_people_decide_apart_from_the_machine(session: Session, study: Study, ra
     constraints.decide(session, rater, run_id, 1, expected, NOW)
     rule = reports.of_rater(rater)
 
-    (one,) = constraints.compare(session, study, run_id, rule).disagreed
+    (one,) = card_agreement.agreement_with_people(session, study, run_id, rule).disagreed
     assert (one.machine, one.person, one.card.evaluation.cpr) == (False, True, Fraction(3, 4))
 
 
 def test_the_demos_runs_contradict_each_other_as_people_do(demo_session: Session) -> None:
     """As `relevansi conflicts` says of the files they were imported from."""
     judged = agreement.with_distinct_names(
-        constraints.judged_by_hand(demo_session, study_of(demo_session))
+        card_agreement.judged_by_hand(demo_session, study_of(demo_session))
     )
     comparison = agreement.compare(judged)
 

@@ -16,7 +16,7 @@ from relevansi.i18n import gettext
 from relevansi.importers.runs import problems
 from relevansi.services.agreement import agreement
 from relevansi.services.agreement.agreement import MANUAL_FILE, RUN_FILE, HandJudgedRun, JudgedRun
-from relevansi.services.gold import constraints
+from relevansi.services.gold import card_agreement
 
 WIDTH = 120
 
@@ -72,7 +72,7 @@ def conflicts_command(folders: Sequence[Path], reply: Reply) -> None:
 
 def _judged_in_study() -> list[JudgedRun]:
     with options.reading() as (session, study):
-        judged = agreement.with_distinct_names(constraints.judged_by_hand(session, study))
+        judged = agreement.with_distinct_names(card_agreement.judged_by_hand(session, study))
     if len(judged) < 2:
         refusal = gettext(
             "Fewer than two runs of the study have decisions on whole cards. Name folders that "

@@ -123,7 +123,7 @@ def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> d
     names, set_id = names_of(runs), runs[0].question_set_id
     ordered_names = {run.id: names[run.id] for run in runs}
     values = (
-        (constraints.compared(session, study, runs, names), constraint_reports),
+        (constraints.compare_runs(session, study, runs, names), constraint_reports),
         (settled.settled_orders(session, study, runs, ordered_names, rule), settled_words),
         (samples.sample_of_runs(session, study, set_id, runs, rule), sample_words),
         (machine_help.compared(session, study, runs, rule), help_words),

@@ -7,14 +7,13 @@ such a file are the results in the text of its answers.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, selectinload
 
@@ -29,32 +28,24 @@ from relevansi.importers.agreement import manual_input
 from relevansi.importers.frame import bounded
 from relevansi.importers.gold import listed_properties
 from relevansi.kinds.property import Card
-from relevansi.metrics.agreement.agreement import BinaryAgreement, binary_agreement
-from relevansi.metrics.agreement.conflicts import VerdictByHand
-from relevansi.metrics.gold.constraint_rules import CardFacts, Check, Outcome
+from relevansi.metrics.gold.constraint_rules import CardFacts, Check
 from relevansi.metrics.gold.constraints import (
     CARD,
     CardEvaluation,
     CheckedContender,
     ConstraintComparison,
     ConstraintReport,
-    GoldQuestion,
     MissingRule,
     QueryEvaluation,
     compare_constraints,
     evaluate,
-    evaluate_query,
 )
-from relevansi.records import Problem, QueryState, Relevance
-from relevansi.services.agreement.agreement import JudgedRun
-from relevansi.services.comparisons import chosen_runs
+from relevansi.records import Problem, QueryState
 from relevansi.services.gold import decisions, gold
 from relevansi.services.gold.decisions import MAX_REASON, Decision, Place, Step
 from relevansi.services.gold.gold import Gold
 from relevansi.services.judging.events import UnknownQuery
-from relevansi.services.runs import reports, runs
-from relevansi.services.runs.reports import Rule
-from relevansi.services.runs.votes import votes_by_item
+from relevansi.services.runs import runs
 
 
 class NoGold(Missing):
@@ -200,7 +191,7 @@ def checked_run(
     Raises ``UnknownRun``.
     """
     run = runs.find(session, study, run_id)
-    queries = _queries(session, run)
+    queries = queries_of(session, run)
     from_text = not _have_listed(queries.values())
     gold_in_force = gold.in_force(session, run.question_set_id)
     if gold_in_force is None:
@@ -248,7 +239,7 @@ def decide(
     Raises ``UnknownRun``, ``UnknownQuery``, ``UnknownListedCard`` and what ``decisions.decide``
     raises.
     """
-    queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
+    queries = queries_of(session, runs.find(session, rater.study, run_id), locked=True)
     if query_id not in queries:
         raise UnknownQuery(run_id, query_id)
     if decision.card >= len(facts_of_cards(queries)[query_id]):
@@ -261,7 +252,7 @@ def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetim
 
     Raises ``UnknownRun``, and ``DecisionReplaced`` for a step that is not the last on its subject.
     """
-    queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
+    queries = queries_of(session, runs.find(session, rater.study, run_id), locked=True)
     steps = {step.id: step for step in decisions.steps(session, Query.run_id == run_id)}
     undone = steps.get(step_id)
     if undone is None:
@@ -288,7 +279,7 @@ def import_manual(
     """
     run = runs.find(session, rater.study, run_id)
     manual = bounded.call(name, manual_input.read, name, data)
-    queries = _queries(session, run, locked=True)
+    queries = queries_of(session, run, locked=True)
     counts = {query_id: len(cards) for query_id, cards in facts_of_cards(queries).items()}
     cards_last = sorted(manual.decisions, key=lambda entry: entry[2] == CARD)
     fitting = [entry for entry in cards_last if entry[1] < counts.get(entry[0], 0)]
@@ -317,7 +308,7 @@ def manual_document(session: Session, study: Study, run_id: str, now: datetime) 
     return manual_json(rows, timestamp=now.isoformat())
 
 
-def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Query]:
+def queries_of(session: Session, run: Run, *, locked: bool = False) -> dict[int, Query]:
     """Return a run's queries by their number; `locked` until the transaction ends."""
     of_run = select(Query).where(Query.run_id == run.id).order_by(Query.id)
     with_results = of_run.options(selectinload(Query.results))
@@ -325,7 +316,7 @@ def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Q
     return {query.query_id: query for query in queries}
 
 
-def compared(
+def compare_runs(
     session: Session,
     study: Study,
     runs: Sequence[Run],
@@ -356,113 +347,3 @@ def compared(
         version=gold_in_force.version.number,
         threshold=gold_in_force.threshold,
     )
-
-
-class CardJudgedTwice(Struct, frozen=True):
-    """One card that constraints and people judged; ``index`` counts from 0 in its answer.
-
-    Its evaluation has no decisions by hand. ``relevant`` of ``decided`` people call the card
-    relevant; ``person`` says whether their merged verdict does.
-    """
-
-    question: GoldQuestion
-    index: int
-    card: CheckedCard
-    relevant: int
-    decided: int
-    person: bool
-
-    @property
-    def machine(self) -> bool:
-        return self.card.evaluation.cpr == 1
-
-    @property
-    def distance(self) -> Fraction:
-        """|CPR - share of people|, with the merged verdict in place of a share without votes."""
-        share = Fraction(self.relevant, self.decided) if self.decided else Fraction(self.person)
-        assert self.card.evaluation.cpr is not None  # MISSING counts
-        return abs(self.card.evaluation.cpr - share)
-
-
-class ConstraintAgreement(Struct, frozen=True):
-    """The agreement of constraints and people on the cards of a run, and why others are left out.
-
-    ``left_out`` counts the cards by reason.
-    """
-
-    run: Run
-    rule: str
-    agreement: BinaryAgreement
-    disagreed: tuple[CardJudgedTwice, ...]
-    left_out: Mapping[str, int]
-
-
-def compare(session: Session, study: Study, run_id: str, rule: Rule) -> ConstraintAgreement:
-    """Return how well the constraints predict people's verdicts on the cards of a run.
-
-    The cards on which they disagree are sorted by distance, the largest first. Raises
-    ``UnknownRun`` and ``NoGold``.
-    """
-    checked = checked_run(session, study, run_id)
-    if checked.report is None:
-        raise NoGold(run_id)
-    ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
-    all_votes = votes_by_item(session, study, Query.run_id == run_id)
-    left_out = Counter({"manual": 0, "not shown": 0, "undecided": 0})
-    compared: list[CardJudgedTwice] = []
-    for line in checked.report.queries:
-        question, query = line.question, checked.queries.get(line.question.query_id)
-        facts = [card.card for card in line.cards]
-        alone = evaluate_query(replace(question, manual=False), facts).cards
-        for index, card in enumerate(check_cards(alone, query, ()) if query else ()):
-            checks = card.evaluation.checks
-            item_id = card.result.judged_item_id if card.result else None
-            person = None if item_id is None else ratings.relevance(item_id)
-            if question.manual or all(c.outcome is Outcome.NA for c in checks):
-                left_out["manual"] += 1
-            elif item_id is None:
-                left_out["not shown"] += 1
-            elif person in {None, Relevance.UNSURE}:
-                left_out["undecided"] += 1
-            else:
-                votes = Counter(all_votes[item_id].values())
-                relevant = votes[str(Relevance.RELEVANT)]
-                decided = relevant + votes[str(Relevance.NOT_RELEVANT)]
-                is_relevant = person is Relevance.RELEVANT
-                pair = CardJudgedTwice(question, index, card, relevant, decided, is_relevant)
-                compared.append(pair)
-    apart = [pair for pair in compared if pair.machine != pair.person]
-    apart.sort(key=lambda pair: (-pair.distance, pair.question.query_id, pair.index))
-    agreement = binary_agreement((pair.machine, pair.person) for pair in compared)
-    return ConstraintAgreement(checked.run, rule.name, agreement, tuple(apart), left_out)
-
-
-def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
-    """Yield every run of the study on whose cards as a whole somebody decided.
-
-    Cards that the text of an answer does not show are left out.
-    """
-    all_runs = runs.in_order(session, study)
-    names = chosen_runs.names_of(all_runs)
-    for run in all_runs:
-        in_force = decisions.in_force(session, run.id).values()
-        on_cards = [step for step in in_force if step.subject == CARD and step.outcome is not None]
-        if not on_cards:
-            continue
-        queries = _queries(session, run)
-        facts = facts_of_cards(queries)
-        verdicts, titles = [], {}
-        for step in on_cards:
-            query = queries[step.query_id]
-            result = shown_in_text(facts[step.query_id], query)[step.card]
-            if result is not None:
-                card, passed = Card(**result.card), step.outcome == Outcome.PASS
-                titles[card.identity] = card.title
-                verdicts.append(
-                    VerdictByHand(names[run.id], query.question_id, card.identity, passed)
-                )
-        questions = {
-            query.question_id: (query.question.position, query.question.text)
-            for query in queries.values()
-        }
-        yield JudgedRun(names[run.id], tuple(verdicts), questions, titles)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import ColumnElement, CompoundSelect, delete, func, select
 from sqlalchemy.orm import Session
 
 from relevansi import failures, labels
@@ -44,14 +44,12 @@ def ordered(study: Study, runs: Iterable[Run]) -> list[Run]:
 
     Those of a chatbot are in the order of the original evaluation's methods before that.
     """
-    of_chatbot = study.kind == Card.kind
-    return sorted(
-        runs,
-        key=lambda run: (
-            *(run.position is None, run.position or 0),
-            *(of_chatbot and labels.method_order(run.search_method), *sequence(run)),
-        ),
-    )
+
+    def place(run: Run) -> tuple[Any, ...]:
+        method = labels.method_order(run.search_method) if study.kind == Card.kind else 0
+        return run.position is None, run.position or 0, method, *sequence(run)
+
+    return sorted(runs, key=place)
 
 
 def sequence(run: Run) -> tuple[int, datetime, str]:
@@ -263,7 +261,7 @@ def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
     )
 
 
-def items_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
+def items_shown(scope: ColumnElement[bool]) -> CompoundSelect[int | None]:
     """Return the statement over the judged items that answers show or left empty."""
     items = select(Result.judged_item_id).join(Query).where(scope)
     items = items.where(Result.judged_item_id.is_not(None))

@@ -300,11 +300,13 @@ def add_answers(
     changed: set[str] = set()
     n_stored = 0
     for portion in _portions(zip(*answers.values(), strict=True)):
-        by_run = zip(answers, zip(*portion, strict=True), strict=True)
-        listed = [(run_id, *answer) for run_id, of_run in by_run for answer in of_run]
-        pool = Pool(
-            session, {question.id for _, question, _ in listed}, same_documents=same_documents
-        )
+        listed = [
+            (run_id, question, entry)
+            for run_id, of_run in zip(answers, zip(*portion, strict=True), strict=True)
+            for question, entry in of_run
+        ]
+        question_ids = {question.id for _, question, _ in listed}
+        pool = Pool(session, question_ids, same_documents=same_documents)
         placed = [
             _placed(pool, run_id, question, _judged_items(entry))
             for run_id, question, entry in listed
@@ -312,19 +314,19 @@ def add_answers(
         pool.store()
         changed |= pool.changed
         keys = next_ids(connection, Query, len(listed))
-        rows = [
-            (
-                *(key, run_id, question.id, entry.query_id, entry.response, str(entry.state)),
-                *(entry.claimed_count, entry.error, to_json(_extra(entry))),
-                asks_quality and bool(entry.response.strip() or not only_answers),
-                items[0].id if entry.state is QueryState.EMPTY else None,
+        rows, results = [], []
+        for key, (run_id, question, entry), items in zip(keys, listed, placed, strict=True):
+            rows.append(
+                (
+                    *(key, run_id, question.id, entry.query_id, entry.response, str(entry.state)),
+                    *(entry.claimed_count, entry.error, to_json(_extra(entry))),
+                    asks_quality and bool(entry.response.strip() or not only_answers),
+                    items[0].id if entry.state is QueryState.EMPTY else None,
+                )
             )
-            for key, (run_id, question, entry), items in zip(keys, listed, placed, strict=True)
-        ]
+            results.append((key, entry.cards, entry.holes, items))
         insert_rows(connection, Query, _QUERY_COLUMNS, rows)
-        cards_and_holes = ((entry.cards, entry.holes) for _, _, entry in listed)
-        stored = zip(keys, cards_and_holes, placed, strict=True)
-        _add_results(session, ((key, *lists, items) for key, lists, items in stored))
+        _add_results(session, results)
         n_stored += len(portion)
         on_progress(n_stored, n_stored)
     if connection.dialect.name == "postgresql" and answers:

@@ -31,7 +31,7 @@ from relevansi.metrics.agreement.agreement import (
 from relevansi.metrics.gold.constraints import ConstraintReport, MissingRule, headline_figures
 from relevansi.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
 from relevansi.notation import RATIO, four
-from relevansi.services.gold import constraints, gold
+from relevansi.services.gold import card_agreement, constraints, gold
 from relevansi.services.gold.constraints import CheckedQuery, NoGold
 from relevansi.services.runs import reports, runs
 from relevansi.web.frame import access, htmx
@@ -202,7 +202,7 @@ def beside_people(run_id: str) -> str:
     """Show the confusion table, kappa, precision and recall, and the cards to look at."""
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.requested_rule())
-        comparison = constraints.compare(session, rater.study, run_id, rule)
+        comparison = card_agreement.agreement_with_people(session, rater.study, run_id, rule)
         choices = rules.rule_choices(session, rater.study)
     return render_template(
         "gold/constraint_agreement/page.html",
