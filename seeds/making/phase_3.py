@@ -17,7 +17,8 @@ from relevansi.records import USABILITY_ITEMS, Click, EmptyOutcome, Relevance
 from relevansi.services.judging import events
 from relevansi.services.judging.events import KEEP, AnswerRating
 from relevansi.services.phase_3 import findings, own_questions, participants, user_studies
-from relevansi.services.phase_3.own_questions import QuestionCall, QuestionWork, rater
+from relevansi.services.phase_3.asking import QuestionCall, QuestionWork
+from relevansi.services.phase_3.own_questions import rater
 from relevansi.services.phase_3.user_studies import UserStudySettings
 
 SETTINGS = UserStudySettings(

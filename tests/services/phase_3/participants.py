@@ -12,7 +12,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.phase_3 import Participant, ParticipantLink
 from relevansi.db.tables.study import Study
 from relevansi.services.phase_3 import own_questions, participants, user_studies
-from relevansi.services.phase_3.own_questions import QuestionCall, QuestionWork
+from relevansi.services.phase_3.asking import QuestionCall, QuestionWork
 from relevansi.services.phase_3.participants import ParticipantCookie
 from relevansi.services.phase_3.user_studies import UserStudySettings
 from tests.conftest import NOW

@@ -18,10 +18,9 @@ from relevansi.records import Relevance
 from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.phase_3 import own_questions, user_studies
+from relevansi.services.phase_3.asking import FailedCall, QuestionCall
 from relevansi.services.phase_3.own_questions import (
-    Failed,
     NoQuestionLeft,
-    QuestionCall,
     QuestionState,
     TooSoon,
     TriedTooOften,
@@ -149,9 +148,9 @@ def test_failing_for_ever_ends_too(session: Session, study: Study) -> None:
     melati = taking_part(session, study)
     own_questions.ask(session, melati, "Rumah?", NOW)
     for _attempt in range(2):
-        WORK.store(session, claimed(session), Failed("not_reached", "-"), NOW)
+        WORK.store(session, claimed(session), FailedCall("not_reached", "-"), NOW)
         own_questions.ask_again(session, melati, 1, NOW)
-    WORK.store(session, claimed(session), Failed("not_reached", "-"), NOW)
+    WORK.store(session, claimed(session), FailedCall("not_reached", "-"), NOW)
 
     with pytest.raises(TriedTooOften):  # 3 calls for 1 question
         own_questions.ask_again(session, melati, 1, NOW)

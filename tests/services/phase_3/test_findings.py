@@ -25,7 +25,7 @@ from relevansi.records import COMMENTS, EmptyOutcome, Relevance
 from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import KEEP, AnswerRating
 from relevansi.services.phase_3 import findings, own_questions, participants
-from relevansi.services.phase_3.own_questions import Failed
+from relevansi.services.phase_3.asking import FailedCall
 from relevansi.services.study import studies
 from tests.conftest import NOW, copied
 from tests.services.phase_3.participants import WORK, asked, claimed, only, place, taking_part
@@ -163,7 +163,7 @@ def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, st
     events.rate(session, *place(participant), position, empty, click("empty"))
     own_questions.close(session, participant, position, NOW)
     failing = own_questions.ask(session, participant, "Gagal?", NOW)
-    WORK.store(session, claimed(session), Failed("timeout", "too late"), NOW)
+    WORK.store(session, claimed(session), FailedCall("timeout", "too late"), NOW)
     own_questions.give_up(session, participant, failing, NOW)
     waiting = own_questions.ask(session, participant, "Menunggu?", NOW)
 
@@ -187,7 +187,7 @@ def test_failed_and_unreadable_answers_ask_for_no_rating(session: Session, study
     WORK.store(session, call, lost, NOW)
     own_questions.close(session, participant, 2, NOW)
     own_questions.ask(session, participant, "Gagal?", NOW)
-    WORK.store(session, claimed(session), Failed("timeout", "too late"), NOW)
+    WORK.store(session, claimed(session), FailedCall("timeout", "too late"), NOW)
     own_questions.give_up(session, participant, 3, NOW)
 
     report = found(session, study)

@@ -6,40 +6,30 @@ They are stored here and wait; ``asking`` puts them to the chatbot.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import ceil
 
 from msgspec import Struct
-from msgspec.structs import replace
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session, contains_eager
 
 from relevansi import failures
-from relevansi.chatbot.answers import Answer, Message, with_answer
 from relevansi.chatbot.client import public_address
-from relevansi.chatbot.failures import CallFailed
-from relevansi.chatbot.mappings import MissingKey
 from relevansi.db.tables.judging import StoredSummary
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.phase_3 import OwnQuestion, Participant, UserStudy
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, QuestionSet
-from relevansi.exporters.exports.run_folders import STAMP, collected_run_file
+from relevansi.exporters.exports.run_folders import STAMP
 from relevansi.failures import Busy, Conflict, Missing, Refused
-from relevansi.i18n import gettext, mark, ngettext
-from relevansi.importers.runs import json_runs
+from relevansi.i18n import mark, ngettext
 from relevansi.importers.runs.json_runs import question_key
-from relevansi.importers.runs.problems import ImportRefused
-from relevansi.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
+from relevansi.records import QueryState, ReadQuery
 from relevansi.services.judging import events, stored_summaries
-from relevansi.services.phase_3 import user_studies
 from relevansi.services.phase_3.participants import PhaseClosed
-from relevansi.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
 from relevansi.services.runs import stored_runs
 from relevansi.services.workers import loop
-from relevansi.services.workers.loop import Idle, Lease, OutsideWork
 
 
 class QuestionState(StrEnum):
@@ -63,24 +53,6 @@ def state_of(question: OwnQuestion, now: datetime) -> QuestionState:
     return QuestionState(question.state)
 
 
-def next_waiting(session: Session) -> OwnQuestion | None:
-    """Return the question that has waited longest, of any participant."""
-    return session.scalar(
-        select(OwnQuestion)
-        .where(WAITING)
-        .order_by(OwnQuestion.put_at, OwnQuestion.id)
-        .limit(1)
-        .execution_options(populate_existing=True)
-    )
-
-
-def calls_at_once(session: Session) -> int:
-    """Return how many calls may be made at the same time; none while no question waits."""
-    waiting = next_waiting(session)
-    phase = session.get(UserStudy, waiting.participant.study_id) if waiting else None
-    return phase.at_once if phase else 0
-
-
 def waiting_before(session: Session, question: OwnQuestion, now: datetime) -> int:
     """Return how many questions are on their way or have waited longer than `question`."""
     earlier = WAITING & (OwnQuestion.put_at < question.put_at)
@@ -89,124 +61,10 @@ def waiting_before(session: Session, question: OwnQuestion, now: datetime) -> in
     return session.scalar(count) or 0
 
 
-TEST_SECONDS = 30
-"""The longest that the owner waits for the answer to a test question."""
-NOT_SET_UP, UNREADABLE, UNEXPECTED = "not_set_up", "unreadable", "unexpected"
-
-
-class QuestionCall(Struct, frozen=True):
-    """A question on its way: its lease, the request and the chatbot."""
-
-    lease: Lease
-    message: Message
-    settings: UserStudySettings
-
-
-class Failed(Struct, frozen=True):
-    """Why a call gave no answer: its kind, in words, and how the unusable answer began."""
-
-    code: str
-    error: str
-    excerpt: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
-    """The work of asking the chatbot the questions that wait, of any participant."""
-
-    def claim(self, session: Session, now: datetime) -> QuestionCall | Idle:
-        """Return the question that is next, now being asked; else why there is none.
-
-        Never more are asked at once than the study allows: the next one is then claimed by a
-        thread that has its answer.
-        """
-        waiting = next_waiting(session)
-        if waiting is None:
-            return Idle.DONE
-        phase = user_studies.lock(session, waiting.participant.study)
-        # Between the read and the lock another worker may have taken it.
-        waiting = next_waiting(session)
-        of_study = Participant.study_id == phase.study_id, loop.is_leased(OwnQuestion, now)
-        on_their_way = select(func.count()).join_from(OwnQuestion, Participant).where(*of_study)
-        if waiting is None or (session.scalar(on_their_way) or 0) >= phase.at_once:
-            return Idle.DONE
-        lease = loop.take(session, waiting, now)
-        assert lease is not None  # it waited, and only who has the lock takes one
-        settings = user_studies.settings(phase)
-        return QuestionCall(lease, _message(session, waiting, settings), settings)
-
-    def ask(self, call: QuestionCall) -> Answer | Failed:
-        return _answer(call.settings, call.message)
-
-    def store(
-        self, session: Session, call: QuestionCall, outcome: Answer | Failed, now: datetime
-    ) -> None:
-        """Store an answer with its cards, or why there is none, if the lease is still good."""
-        row = session.get(OwnQuestion, call.lease.key)
-        if row is None:
-            return
-        # First the rater, then the question, as clicks lock them: no deadlock.
-        events.lock(session, rater(row.participant))
-        row = loop.lock_row(session, OwnQuestion, call.lease)
-        if row is None:
-            return
-        entry = _read(row.question, outcome) if isinstance(outcome, Answer) else outcome
-        if isinstance(entry, Failed):
-            loop.give_back(row, QuestionState.FAILED)
-            row.error, row.error_code, row.excerpt = entry.error, entry.code, entry.excerpt or None
-            return
-        loop.give_back(row, QuestionState.ANSWERED)
-        row.answered_at = now
-        session_id = outcome.session_id if isinstance(outcome, Answer) else None
-        if session_id and user_studies.assigns_sessions(call.settings):
-            row.session_id = session_id
-        store_entry(session, row, entry)
-
-    def unforeseen(self, error: Exception) -> Failed:
-        return Failed(UNEXPECTED, type(error).__name__)
-
-
-def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed:
-    """Return the chatbot's answer to the owner's test question, asked once; nothing is stored."""
-    once = replace(settings, tries=1, answer_seconds=min(settings.answer_seconds, TEST_SECONDS))
-    session_id = "" if user_studies.assigns_sessions(once) else f"test_{secrets.token_hex(8)}"
-    message = Message(text, session_id, "test", once.search_method)
-    answer = _answer(once, message)
-    if isinstance(answer, Failed):
-        return answer
-    question = Question(position=1, text=text, category="", context_dependent=False)
-    return _read(question, answer)
-
-
-def _answer(settings: UserStudySettings, message: Message) -> Answer | Failed:
-    try:
-        return user_studies.chatbot(settings).ask(message)
-    except CallFailed as failure:
-        return Failed(failure.code, str(failure), failure.excerpt)
-    except UnfitChatbot as unfit:
-        return Failed(NOT_SET_UP, gettext(unfit.why))
-    except MissingKey as missing:
-        return Failed(NOT_SET_UP, str(missing))
-
-
 def rater(participant: Participant) -> Rater:
     """Return the rater of a participant who agreed: only these have one."""
     assert participant.rater is not None
     return participant.rater
-
-
-def _read(question: Question, answer: Answer) -> ReadQuery | Failed:
-    """Return an answer with its cards, read as ``relevansi collect`` has its file read."""
-    about = question.position, question.text, question.category
-    unanswered = CollectedAnswer(*about, context_dependent=question.context_dependent)
-    head = ("timestamp", "thread_id", "user_id", "search_method", "llm", "endpoint")
-    answers = (with_answer(unanswered, answer),)
-    run = CollectedRun(**dict.fromkeys(head, ""), total_questions=1, answers=answers)
-    try:
-        (entry,) = json_runs.read("answer", collected_run_file(run)).queries
-    except ImportRefused as refused:
-        return Failed(UNREADABLE, str(refused), answer.text)
-    return entry
 
 
 def store_entry(session: Session, row: OwnQuestion, entry: ReadQuery) -> None:
@@ -217,19 +75,6 @@ def store_entry(session: Session, row: OwnQuestion, entry: ReadQuery) -> None:
     of_run = Query.run_id == participant.run.id, Query.query_id == entry.query_id
     row.query_key = session.scalars(select(Query.id).where(*of_run)).one()
     stored_summaries.refresh(session, [rater(participant).id], Query.id == row.query_key)
-
-
-def _message(session: Session, row: OwnQuestion, settings: UserStudySettings) -> Message:
-    earlier = tuple(
-        (turn.question.text, turn.query.response)
-        for turn in _history(session, row.participant)
-        if turn.query
-        and (turn.conversation, turn.state) == (row.conversation, QuestionState.ANSWERED)
-    )
-    chatbot_names_session = not earlier and user_studies.assigns_sessions(settings)
-    session_id = "" if chatbot_names_session else row.session_id
-    user_id = row.participant.run_id or ""
-    return Message(row.question.text, session_id, user_id, settings.search_method, earlier)
 
 
 LONGEST = 2000
@@ -338,7 +183,7 @@ def ask(
     for line in lines(session, participant, now):
         if line.is_open and line.is_rated:
             close(session, participant, line.question.position, now)
-    history = _history(session, participant)
+    history = questions_of(session, participant)
     for earlier in history:
         if earlier.closed_at is None:
             if earlier.question.text == text:
@@ -378,7 +223,7 @@ def ask_again(session: Session, participant: Participant, position: int, now: da
     row = _find(session, participant, position)
     if state_of(row, now) not in {QuestionState.FAILED, QuestionState.INTERRUPTED}:
         return
-    history = _history(session, participant)
+    history = questions_of(session, participant)
     if sum(earlier.attempt for earlier in history) >= TRIES_PER_QUESTION * phase.most_questions:
         raise TriedTooOften
     _enforce_pause(phase, history, now)
@@ -438,7 +283,7 @@ def allowance(session: Session, participant: Participant) -> int | None:
     phase = session.get(UserStudy, participant.study_id)
     if phase is None or not phase.is_open:
         return None
-    return max(0, _questions_left(phase, _history(session, participant)))
+    return max(0, _questions_left(phase, questions_of(session, participant)))
 
 
 def _begin(session: Session, participant: Participant) -> UserStudy:
@@ -450,7 +295,7 @@ def _begin(session: Session, participant: Participant) -> UserStudy:
     return phase
 
 
-def _history(session: Session, participant: Participant) -> list[OwnQuestion]:
+def questions_of(session: Session, participant: Participant) -> list[OwnQuestion]:
     """Return all questions of a participant, the first asked first."""
     rows = select(OwnQuestion).join(OwnQuestion.question).order_by(Question.position)
     of_participant = rows.where(OwnQuestion.participant_id == participant.id)
@@ -458,7 +303,7 @@ def _history(session: Session, participant: Participant) -> list[OwnQuestion]:
 
 
 def _find(session: Session, participant: Participant, position: int) -> OwnQuestion:
-    for row in _history(session, participant):
+    for row in questions_of(session, participant):
         if row.question.position == position:
             return row
     raise UnknownQuestion(position)

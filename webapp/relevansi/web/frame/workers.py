@@ -9,8 +9,8 @@ from flask import Flask, current_app
 
 from relevansi.services.machine_judges import calls
 from relevansi.services.machine_judges.calls import JudgeWork
-from relevansi.services.phase_3 import own_questions
-from relevansi.services.phase_3.own_questions import QuestionWork
+from relevansi.services.phase_3 import asking
+from relevansi.services.phase_3.asking import QuestionWork
 from relevansi.services.workers import jobs, kinds
 from relevansi.services.workers.jobs import JobWork
 from relevansi.services.workers.loop import OutsideWork, WorkLoop
@@ -33,7 +33,7 @@ class Workers(WorkLoop):
                 unfinished.append((JobWork(database, kinds.JOB_KINDS), 1))
             for rater_id, at_once in calls.running_judges(session):
                 unfinished.append((JudgeWork(rater_id, self._app.config["JUDGE"]), at_once))
-            if at_once := own_questions.calls_at_once(session):
+            if at_once := asking.calls_at_once(session):
                 unfinished.append((QuestionWork(), at_once))
         for work, threads in unfinished:
             self.wake(work, threads, most=threads)

@@ -22,13 +22,12 @@ from relevansi.i18n import gettext, mark, ngettext
 from relevansi.services.judging import events
 from relevansi.services.people.raters import NewLink
 from relevansi.services.phase_3 import own_questions
+from relevansi.services.phase_3.asking import NOT_SET_UP, QuestionWork
 from relevansi.services.phase_3.own_questions import (
     LONGEST,
     NOT_ASKED,
-    NOT_SET_UP,
     OwnQuestionLine,
     QuestionState,
-    QuestionWork,
     UnknownQuestion,
 )
 from relevansi.services.phase_3.participants import PseudonymTaken

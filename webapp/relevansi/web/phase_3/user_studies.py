@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from wtforms import BooleanField, Form
 
 from relevansi.i18n import LANGUAGES, gettext, mark
-from relevansi.services.phase_3 import own_questions, participants, user_studies
+from relevansi.services.phase_3 import asking, participants, user_studies
 from relevansi.services.phase_3.own_questions import LONGEST
 from relevansi.services.phase_3.participants import PseudonymTaken
 from relevansi.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
@@ -153,8 +153,8 @@ def withdraw_link(link_id: int) -> Response:
 
 
 def _tested(form: SettingsForm, text: str) -> dict[str, str | int]:
-    answer = own_questions.ask_for_a_test(form.settings(), text)
-    if isinstance(answer, own_questions.Failed):
+    answer = asking.try_chatbot(form.settings(), text)
+    if isinstance(answer, asking.FailedCall):
         return {"question": text, "problem": answer.error, "response": answer.excerpt}
     return {"question": text, "response": answer.response, "cards": len(answer.cards)}
 
