@@ -23,7 +23,7 @@ from relevansi.records import Click, Scale
 from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.machine_judges import calls as sessions
-from relevansi.services.machine_judges import judges, prompts
+from relevansi.services.machine_judges import judges, prompts, token_estimates
 from relevansi.services.machine_judges.calls import (
     CallOutcome,
     CallState,
@@ -69,7 +69,7 @@ def _judge_the_rest(
 ) -> None:
     left = prompts.open_items(session, judge)
     prompts_of: dict[int, str] = dict(prompts.prompts_of(session, judge, left))
-    told = prompts.rates(session, judge)
+    told = token_estimates.rates(session, judge)
     found = MachineSession(
         rater_id=judge.rater_id,
         state=str(SessionState.FINISHED),

@@ -17,7 +17,7 @@ from relevansi.records import QueryState
 from relevansi.services.judging import stored_summaries
 from relevansi.services.machine_judges import calls as progress
 from relevansi.services.machine_judges import calls as sessions
-from relevansi.services.machine_judges import judges, prompts
+from relevansi.services.machine_judges import judges, token_estimates
 from relevansi.services.machine_judges.calls import (
     AlreadyRunning,
     JudgeCall,
@@ -391,14 +391,14 @@ def test_the_estimate_is_a_quarter_of_the_characters_until_five_answers_tell_mor
     session: Session, bot: Bot, judge: MachineJudge
 ) -> None:
     at = machines.endpoint(bot)
-    before = prompts.estimate(session, judge)
+    before = token_estimates.estimate(session, judge)
     worked(session, judge, at, Terms(most_calls=5))
-    after = prompts.estimate(session, judge)
+    after = token_estimates.estimate(session, judge)
 
     body = sum(len(question["messages"][0]["content"]) for question in bot.asked)
     assert (before.n_cards, before.completion_tokens, before.measured) == (CARDS, 6 * 60, 0)
     assert before.prompt_tokens == -(-(body + len(after.example)) // 4)
     assert (after.n_cards, after.completion_tokens, after.measured) == (1, 20, 5)
     assert after.prompt_tokens == -(-len(after.example) * 5 * 300 // body)
-    assert prompts.cost(1_000_000, 100_000, 0.15, 0.6) == pytest.approx(0.21)
-    assert prompts.cost(1, 1, None, 0.6) is None
+    assert token_estimates.cost(1_000_000, 100_000, 0.15, 0.6) == pytest.approx(0.21)
+    assert token_estimates.cost(1, 1, None, 0.6) is None

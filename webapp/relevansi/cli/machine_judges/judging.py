@@ -21,7 +21,7 @@ from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.agreement.agreement import Coefficient
 from relevansi.metrics.agreement.registry import COEFFICIENTS, coefficients
 from relevansi.printable import name_line
-from relevansi.services.machine_judges import calls, judges, prompts
+from relevansi.services.machine_judges import calls, judges, token_estimates
 from relevansi.services.machine_judges.calls import MAX_AT_ONCE, JudgeWork, SessionState, Terms
 from relevansi.services.machine_judges.judges import BesidePeople
 from relevansi.services.people import raters
@@ -143,7 +143,7 @@ def estimate_command(name: str, *, reply: Reply, **limits: Any) -> None:
     terms = Terms(**limits)
     with options.reading() as (session, study):
         judge = judges.find_judge(session, study, name)
-        estimate = prompts.estimate(session, judge, terms.most_calls)
+        estimate = token_estimates.estimate(session, judge, terms.most_calls)
     if not reply.is_json:
         say(_in_words(estimate, terms))
         return
@@ -174,7 +174,7 @@ def run_command(name: str, *, yes: bool, **limits: Any) -> None:
     terms = Terms(**limits | {"currency": limits["currency"][:8]})
     with options.opened() as opened:
         with opened.writing() as session:
-            expected = prompts.estimate(session, _judge(session, name), terms.most_calls)
+            expected = token_estimates.estimate(session, _judge(session, name), terms.most_calls)
         if not expected.n_cards:
             raise calls.NothingToJudge(name)
         say(_in_words(expected, terms), err=True)
@@ -197,12 +197,12 @@ def _configured() -> JudgeEndpoint:
     return endpoint
 
 
-def _cost(estimate: prompts.TokenEstimate, terms: Terms) -> float | None:
+def _cost(estimate: token_estimates.TokenEstimate, terms: Terms) -> float | None:
     tokens = estimate.prompt_tokens, estimate.completion_tokens
-    return prompts.cost(*tokens, terms.prompt_price, terms.completion_price)
+    return token_estimates.cost(*tokens, terms.prompt_price, terms.completion_price)
 
 
-def _in_words(estimate: prompts.TokenEstimate, terms: Terms) -> str:
+def _in_words(estimate: token_estimates.TokenEstimate, terms: Terms) -> str:
     """Return what is left for a judge, in cards, tokens and money."""
     cards = ngettext("%(n)s card is left", "%(n)s cards are left", estimate.n_cards)
     tokens = gettext(

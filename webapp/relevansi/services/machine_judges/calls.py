@@ -33,7 +33,7 @@ from relevansi.kinds import from_row
 from relevansi.records import BINARY, Click, Scale
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target
-from relevansi.services.machine_judges import judges, prompts
+from relevansi.services.machine_judges import judges, prompts, token_estimates
 from relevansi.services.machine_judges.judges import (
     LANGUAGE,
     NotConfigured,
@@ -145,7 +145,7 @@ def start(
         raise AlreadyRunning(judge.rater.name)
     if judge.rater.removed_at is not None:
         raise UnknownRater(judge.rater.name)
-    expected = prompts.estimate(session, judge, terms.most_calls)
+    expected = token_estimates.estimate(session, judge, terms.most_calls)
     if not expected.n_cards:
         raise NothingToJudge(judge.rater.name)
     judging = MachineSession(rater_id=judge.rater_id, started_at=now, **asdict(terms))
@@ -369,7 +369,7 @@ def _prepare_call(
         if lost_session is not None:
             lost_session.calls += 1
             lost_session.uncounted += 1
-            lost_session.prompt_tokens += prompts.Rates().prompt(row.prompt_characters)
+            lost_session.prompt_tokens += token_estimates.Rates().prompt(row.prompt_characters)
         row.reserved_calls = 0
     tries = _tries_left(judging, in_flight)
     if not tries:
@@ -405,7 +405,11 @@ def _count(judging: MachineSession, call: JudgeCall, outcome: CallOutcome) -> No
     judging.calls += outcome.tries
     if not outcome.answered:
         return
-    rates, prompt, completion = prompts.Rates(), outcome.prompt_tokens, outcome.completion_tokens
+    rates, prompt, completion = (
+        token_estimates.Rates(),
+        outcome.prompt_tokens,
+        outcome.completion_tokens,
+    )
     judging.uncounted += prompt is None or completion is None
     judging.prompt_tokens += rates.prompt(len(call.prompt)) if prompt is None else prompt
     judging.completion_tokens += round(rates.completion) if completion is None else completion

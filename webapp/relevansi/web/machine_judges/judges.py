@@ -16,7 +16,7 @@ from relevansi.exporters.agreement import report as words
 from relevansi.i18n import gettext, mark
 from relevansi.metrics.agreement.registry import COEFFICIENTS
 from relevansi.records import Scale
-from relevansi.services.machine_judges import calls, judges, prompts
+from relevansi.services.machine_judges import calls, judges, token_estimates
 from relevansi.services.machine_judges.judges import MIN_SHARED, NotConfigured, UnusableEndpoint
 from relevansi.services.machine_judges.prompts import MAX_PROMPT, UnfitPrompt
 from relevansi.services.people.raters import LONGEST_NAME, NameTaken
@@ -201,7 +201,9 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, has_terms: 
         estimate = expected = None
         if not (why_not or errors or work.current):
             terms = form.terms()
-            estimate = prompts.estimate(session, judge, terms.most_calls if has_terms else None)
+            estimate = token_estimates.estimate(
+                session, judge, terms.most_calls if has_terms else None
+            )
             expected = _cost(estimate.prompt_tokens, estimate.completion_tokens, terms)
         guidelines = studies.guidelines(owner.study, judge.language).strip()
         return render_template(
@@ -261,7 +263,7 @@ def session_in_words(session_now: calls.SessionProgress | None) -> dict[str, Any
 
 
 def _cost(prompt: int, completion: int, terms: calls.Terms | MachineSession) -> dict[str, str]:
-    money = prompts.cost(prompt, completion, terms.prompt_price, terms.completion_price)
+    money = token_estimates.cost(prompt, completion, terms.prompt_price, terms.completion_price)
     return {
         "prompt_tokens": notation.number(prompt),
         "completion_tokens": notation.number(completion),
