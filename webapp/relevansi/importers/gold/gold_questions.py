@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
@@ -118,7 +118,7 @@ def read(name: str, data: bytes) -> GoldFile:
     reader = _Reader(name, [*numbers])
     top = reader.read(GoldFileHead, document, "")
     gold_questions = reader.questions(questions)
-    if reader.problems:
+    if top is None or reader.problems:
         raise UnusableQuestions(*_with_lines(reader.problems, data))
     extra = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
     threshold = DEFAULT_THRESHOLD
@@ -141,12 +141,17 @@ def _lines_of_questions(text: str) -> list[int]:
     return [text.count("\n", 0, at) + 1 for _, at in json_text.entries(text, top["questions"])]
 
 
+EntryT = TypeVar("EntryT", bound=FromFile)
+
+
 class _Reader:
+    """One file while it is read, with the problems of its entries."""
+
     def __init__(self, name: str, problems: list[Problem]) -> None:
         self.name = name
         self.problems = problems
 
-    def read(self, kind: type[FromFile], raw: object, place: str) -> Any:
+    def read(self, kind: type[EntryT], raw: object, place: str) -> EntryT | None:
         outcomes = dict.fromkeys(("", *kind.__struct_fields__), "file_refused")
         entry, wrong = read_object(kind, raw, file=self.name, place=place, outcomes=outcomes)
         self.problems += wrong

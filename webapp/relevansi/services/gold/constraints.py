@@ -42,7 +42,7 @@ from relevansi.metrics.gold.constraints import (
 )
 from relevansi.records import Problem, QueryState
 from relevansi.services.gold import decisions, gold
-from relevansi.services.gold.decisions import MAX_REASON, Decision, Place, Step
+from relevansi.services.gold.decisions import MAX_REASON, Decision, DecisionKey, Step
 from relevansi.services.gold.gold import Gold
 from relevansi.services.judging.events import UnknownQuery
 from relevansi.services.runs import runs
@@ -95,7 +95,7 @@ class CheckedRun(Struct, frozen=True):
     from_text: bool
     gold: Gold | None = None
     report: ConstraintReport | None = None
-    in_force: Mapping[Place, Step] = {}
+    in_force: Mapping[DecisionKey, Step] = {}
 
 
 class CheckedQuery(Struct, frozen=True):
@@ -257,7 +257,7 @@ def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetim
     undone = steps.get(step_id)
     if undone is None:
         raise decisions.DecisionReplaced(step_id)
-    on_subject = [step for step in steps.values() if step.place == undone.place]
+    on_subject = [step for step in steps.values() if step.key == undone.key]
     if on_subject[-1] is not undone:
         raise decisions.DecisionReplaced(step_id)
     outcome, reason = None, ""
@@ -304,7 +304,7 @@ def import_manual(
 def manual_document(session: Session, study: Study, run_id: str, now: datetime) -> dict[str, Any]:
     """Return the decisions in force on a run as a manual_input.json; raises ``UnknownRun``."""
     in_force = decisions.in_force(session, runs.find(session, study, run_id).id)
-    rows = [(*place, step.outcome, step.reason) for place, step in in_force.items()]
+    rows = [(*key, step.outcome, step.reason) for key, step in in_force.items()]
     return manual_json(rows, timestamp=now.isoformat())
 
 

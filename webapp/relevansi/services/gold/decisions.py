@@ -28,8 +28,8 @@ MAX_REASON = 2_000  # characters
 CLICK, POOLED, IMPORT, UNDO = "click", "pooled", "import", "undo"
 """How a decision was made: on a run's page, while rating blind, by a file, by undoing another."""
 
-Place = tuple[int, int, str]
-"""Number of the question, index of the card from 0, and the subject."""
+DecisionKey = tuple[int, int, str]
+"""What a decision is about: number of the question, index of the card from 0, and subject."""
 
 
 class Decision(Struct, frozen=True):
@@ -73,7 +73,7 @@ class Step(Struct, frozen=True):
     at: datetime
 
     @property
-    def place(self) -> Place:
+    def key(self) -> DecisionKey:
         return self.query_id, self.card, self.subject
 
 
@@ -101,27 +101,27 @@ def steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
     return [Step(*row) for row in session.execute(rows)]
 
 
-def in_force(session: Session, run_id: str) -> dict[Place, Step]:
+def in_force(session: Session, run_id: str) -> dict[DecisionKey, Step]:
     """Return the decision in force on each subject of a run's cards."""
     return latest(steps(session, Query.run_id == run_id))
 
 
-def latest(oldest_first: Iterable[Step]) -> dict[Place, Step]:
+def latest(oldest_first: Iterable[Step]) -> dict[DecisionKey, Step]:
     """Return the step in force on each subject: the last, unless it withdrew the decision.
 
     A reason on a whole card counts without an outcome too: it is a comment.
     """
-    last = {step.place: step for step in oldest_first}
+    last = {step.key: step for step in oldest_first}
     return {
-        place: step
-        for place, step in last.items()
+        key: step
+        for key, step in last.items()
         if step.outcome is not None or (step.subject == CARD and step.reason)
     }
 
 
-def for_evaluation(in_force: Mapping[Place, Step]) -> Decisions:
+def for_evaluation(in_force: Mapping[DecisionKey, Step]) -> Decisions:
     """Return decisions in force as ``evaluate`` takes them."""
-    return Decisions.of((*place, step.outcome, step.reason) for place, step in in_force.items())
+    return Decisions.of((*key, step.outcome, step.reason) for key, step in in_force.items())
 
 
 def decide(
