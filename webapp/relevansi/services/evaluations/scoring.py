@@ -181,8 +181,8 @@ def _score_answers(
         try:
             answer = answers.score(row, scale)
         except answers.SimilaritiesDoNotFit as wrong:
-            found, expected = wrong.args
-            counts = {"found": found, "expected": expected}
+            n_cosines, n_claims = wrong.args
+            counts = {"found": n_cosines, "expected": n_claims}
             return error("line_similarities_count", name, counts, line=line)
         summary.add(answer)
         return documents.answer_row(answer)
@@ -239,9 +239,11 @@ def score_json(
     """
     prompt, dev_set, questions, subset = settings.prompt, settings.subset, answered.questions, None
     if prompt is not None:
-        digest, stated = sha256(prompt.data).hexdigest(), answered.provenance["prompt_sha256"]
-        if digest != stated.lower():
-            digests = {"own": digest, "stated": stated}
+        digests = {
+            "own": sha256(prompt.data).hexdigest(),
+            "stated": answered.provenance["prompt_sha256"],
+        }
+        if digests["own"] != digests["stated"].lower():
             raise ImportRefused(error("other_prompt", prompt.name, digests))
     stopped = False
     if dev_set is not None:

@@ -46,7 +46,7 @@ def new_upload(name: str, content: bytes, form: FileFormat | None = None) -> Upl
     """A file as it will wait, to be imported as `form`; made before its transaction."""
     upload = Upload(id=secrets.token_hex(16), name=name, data=_compressed(content))
     if form is not None:
-        upload.format, upload.questions = form, file_formats.size(form, content)
+        upload.format, upload.questions = str(form), file_formats.size(form, content)
     return upload
 
 
@@ -77,7 +77,7 @@ def waiting_content(file: ReadFile) -> WaitingContent:
     elif isinstance(file.content, ResultsReport):
         report, remainder = results.parted(file.content)
     # As JSON: an integer may be too long for MessagePack.
-    return WaitingContent(file.format, json.encode(report), _compressed(remainder))
+    return WaitingContent(str(file.format), json.encode(report), _compressed(remainder))
 
 
 def _compressed(content: bytes) -> bytes:
@@ -97,10 +97,10 @@ def read_upload(
         data = upload.content
         form = FileFormat(upload.format or file_formats.recognised(upload.name, data))
         return file_formats.read_file(form, upload.name, data, on_progress)
+    form = FileFormat(upload.format)
     try:
-        form = FileFormat(upload.format)
         content: Any = json.decode(upload.report, type=CONTENT_TYPES[form] | tuple[Problem, ...])
-    except (ValidationError, ValueError) as wrong:  # it was read by another version
+    except ValidationError as wrong:  # it was read by another version
         raise UnknownUpload(upload.id) from wrong
     if isinstance(content, tuple):
         content = ImportRefused(*content)
