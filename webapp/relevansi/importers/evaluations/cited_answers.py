@@ -171,13 +171,11 @@ def read_chunks(name: str, file: BinaryIO) -> Iterator[tuple[int, ChunkRow] | Pr
         if row is None:
             yield from wrong
             continue
-        yield (
-            line.number,
-            ChunkRow(
-                row_id=str(row.id),
-                question=row.question,
-                expected_answer="" if is_blank_sign(row.expected_answer) else row.expected_answer,
-                retrieved_chunks=tuple(c for c in row.retrieved_chunks if not is_blank_sign(c)),
-                strategy=(row.strategy or "").strip() or None,
-            ),
+        chunk_row = ChunkRow(
+            row_id=str(row.id),
+            question=row.question,
+            expected_answer="" if is_blank_sign(row.expected_answer) else row.expected_answer,
+            retrieved_chunks=tuple(c for c in row.retrieved_chunks if not is_blank_sign(c)),
+            strategy=(row.strategy or "").strip() or None,
         )
+        yield line.number, chunk_row

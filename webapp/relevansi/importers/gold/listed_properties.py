@@ -121,7 +121,9 @@ def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
             wrong.append((key, value, "number"))
         return exact if fits else None
 
+    # Coordinates of 0 are absent, as are 0 bedrooms and floors.
     latitude, longitude = number("latitude", 90), number("longitude", 180)
+    point = (float(latitude), float(longitude)) if latitude and longitude else None
     return CardFacts(
         name=text("name"),
         location=text("location"),
@@ -129,11 +131,9 @@ def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
         property_type=text("property_type") or None,
         listing_type=text("listing_type") or None,
         price=number("price"),
-        bedrooms=number("bedrooms") or None,  # 0 is absent
+        bedrooms=number("bedrooms") or None,
         floors=number("floors") or None,
-        point=(float(latitude), float(longitude))
-        if latitude and longitude
-        else None,  # 0 is absent
+        point=point,
         slug=text("slug") or None,
     )
 

@@ -54,7 +54,7 @@ def order_to_store(
 ) -> dict[str, Any]:
     """Return the order of a job that stores these files, with the decision on each by its id."""
     decided = {token: asdict(decision) for token, decision in decisions.items()}
-    return {**order_to_read(files), "decisions": decided}
+    return order_to_read(files) | {"decisions": decided}
 
 
 def read_files(
@@ -95,12 +95,8 @@ def order_to_import(
     files: Sequence[Upload], decision: FileDecision, *, blind: bool | None, confirm: int
 ) -> dict[str, Any]:
     """Return the order of a job that parses and stores files at once, as programs import them."""
-    return {
-        **order_to_read(files),
-        "decision": asdict(decision),
-        "blind": blind,
-        "confirm": confirm,
-    }
+    decided = {"decision": asdict(decision), "blind": blind, "confirm": confirm}
+    return order_to_read(files) | decided
 
 
 def import_files(
@@ -108,8 +104,7 @@ def import_files(
 ) -> StoreOutcome:
     """Parse files; the function returned stores them without a person; see ``deferred_store``."""
     opened = _opened(session, study, order, on_progress)
-    decision, blind = FileDecision(**order["decision"]), order["blind"]
-    confirm = order.get("confirm", 0)
+    decision, blind, confirm = FileDecision(**order["decision"]), order["blind"], order["confirm"]
     store = deferred_store(study, opened.values(), decision, blind=blind, confirm=confirm)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
