@@ -16,7 +16,13 @@ from relevansi.db.tables.study import Study
 from relevansi.records import USABILITY_ITEMS, Click, EmptyOutcome, Relevance
 from relevansi.services.judging import events
 from relevansi.services.judging.events import KEEP, AnswerRating
-from relevansi.services.phase_3 import findings, own_questions, participants, user_studies
+from relevansi.services.phase_3 import (
+    findings,
+    own_questions,
+    participants,
+    questionnaires,
+    user_studies,
+)
 from relevansi.services.phase_3.asking import QuestionCall, QuestionWork
 from relevansi.services.phase_3.own_questions import rater
 from relevansi.services.phase_3.user_studies import UserStudySettings
@@ -62,10 +68,10 @@ def _take_part(session: Session, study: Study, person: dict[str, Any], clock: _C
     for asked in person["asked"]:
         _ask(session, participant, asked, clock)
     for item, score in zip(USABILITY_ITEMS, person["usability"], strict=True):
-        participants.answer(session, rater(participant), item, score, clock.click())
+        questionnaires.answer(session, rater(participant), item, score, clock.click())
     for item in ("helped", "missing"):
         if person[item]:
-            participants.answer(session, rater(participant), item, person[item], clock.click())
+            questionnaires.answer(session, rater(participant), item, person[item], clock.click())
     if person["theme"]:
         findings.add(session, participant, "missing", person["theme"], clock.next())
     participants.finish(participant, clock.next())

@@ -24,7 +24,7 @@ from relevansi.metrics.phase_3.user_study import ParticipantStage, UserStudyRepo
 from relevansi.records import COMMENTS, EmptyOutcome, Relevance
 from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import KEEP, AnswerRating
-from relevansi.services.phase_3 import findings, own_questions, participants
+from relevansi.services.phase_3 import findings, own_questions, participants, questionnaires
 from relevansi.services.phase_3.asking import FailedCall
 from relevansi.services.study import studies
 from tests.conftest import NOW, copied
@@ -61,10 +61,10 @@ def closing(session: Session, participant: Participant, answers: str, helped: st
     assert participant.rater is not None
     for number, answer in enumerate(answers, start=1):
         made = click(f"{participant.id}-sus-{number}")
-        participants.answer(session, participant.rater, f"sus {number}", answer, made)
+        questionnaires.answer(session, participant.rater, f"sus {number}", answer, made)
     if helped:
         made = click(f"{participant.id}-helped")
-        participants.answer(session, participant.rater, COMMENTS[0], helped, made)
+        questionnaires.answer(session, participant.rater, COMMENTS[0], helped, made)
 
 
 @pytest.fixture(name="melati")

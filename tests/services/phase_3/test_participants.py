@@ -9,21 +9,18 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event
 from relevansi.db.tables.people import LogEntry, Rater
-from relevansi.db.tables.phase_3 import ConsentText, Participant, ParticipantLink
+from relevansi.db.tables.phase_3 import ConsentText, ParticipantLink
 from relevansi.db.tables.study import Study
-from relevansi.services.judging import events
 from relevansi.services.people import sign_in
 from relevansi.services.people.raters import NoWayIn
-from relevansi.services.phase_3 import participants, user_studies
+from relevansi.services.phase_3 import participants, questionnaires, user_studies
 from relevansi.services.phase_3.own_questions import rater
 from relevansi.services.phase_3.participants import PseudonymTaken
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.demo import study_of
-from tests.services.phase_3.participants import agreed, asked, came_in, only, opened, taking_part
-from tests.services.runs.runs import click
+from tests.services.phase_3.participants import agreed, came_in, only, opened, taking_part
 
 DAY = timedelta(days=1)
 
@@ -124,50 +121,9 @@ def test_participants_are_no_raters_of_the_study(session: Session, study: Study)
 
 def test_eight_participants_of_the_demo_are_done(demo_session: Session) -> None:
     everybody = participants.everybody(demo_session, study_of(demo_session))
-    answers = [participants.of_rater(demo_session, rater(person)) for person in everybody]
+    answers = [questionnaires.of_rater(demo_session, rater(person)) for person in everybody]
 
     assert len(everybody) == 8
     assert all(person.finished_at for person in everybody)
     assert all(not answer.unanswered for answer in answers)
     assert sum(bool(answer.missing) for answer in answers) == 5
-
-
-@pytest.fixture(name="person")
-def _person(session: Session, study: Study) -> Participant:
-    return taking_part(session, study)
-
-
-@pytest.fixture(name="melati")
-def _melati(person: Participant) -> Rater:
-    return rater(person)
-
-
-def test_an_older_click_does_not_shadow_a_newer(session: Session, melati: Rater) -> None:
-    newer, older = (click(name, device="phone", sequence=n) for name, n in (("b", 2), ("a", 1)))
-    participants.answer(session, melati, "sus 1", "5", newer)
-    participants.answer(session, melati, "sus 1", "2", older)
-    participants.answer(session, melati, "sus 1", "5", newer)
-
-    assert participants.of_rater(session, melati).usability[0] == 5
-    assert len(only(session, Event)) == 2
-
-
-def test_an_answer_can_be_taken_back(session: Session, melati: Rater) -> None:
-    participants.answer(session, melati, "sus 1", "5", click("a"))
-    participants.answer(session, melati, "sus 1", None, click("b", minute=1))
-
-    assert participants.of_rater(session, melati).usability[0] is None
-
-
-def test_undo_leaves_the_questionnaire(
-    session: Session, person: Participant, melati: Rater
-) -> None:
-    position = asked(session, person, now=NOW)
-    assert person.run_id is not None
-    rating = events.AnswerRating(quality=3)
-    events.rate(session, melati, person.run_id, position, rating, click("q"))
-    participants.answer(session, melati, "sus 1", "5", click("a", minute=1))
-
-    assert events.undo(session, melati, person.run_id, click("u", minute=2)) == position
-    assert events.undo(session, melati, person.run_id, click("v", minute=3)) is None
-    assert participants.of_rater(session, melati).usability[0] == 5

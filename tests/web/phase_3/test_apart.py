@@ -13,7 +13,7 @@ from relevansi.config import resource
 from relevansi.db.engine import Database
 from relevansi.records import Relevance
 from relevansi.services.judging import events
-from relevansi.services.phase_3 import participants as use_cases
+from relevansi.services.phase_3 import questionnaires
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.phase_3.participants import asked, opened, taking_part
@@ -42,7 +42,7 @@ def phase_3(database: Database) -> None:
             assert person.run_id is not None
             verdict, said = Relevance.RELEVANT, click(f"c{name}", minute=2)
             events.judge(session, rater, person.run_id, position, 1, verdict, said)
-            use_cases.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
+            questionnaires.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
 
 
 def test_every_page_of_the_study_stays_equal(

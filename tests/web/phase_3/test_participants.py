@@ -12,7 +12,7 @@ from sqlalchemy import select
 from relevansi.db.engine import Database
 from relevansi.db.tables.base import Base
 from relevansi.db.tables.phase_3 import Participant, ParticipantLink
-from relevansi.services.phase_3 import participants, user_studies
+from relevansi.services.phase_3 import questionnaires, user_studies
 from relevansi.web.frame import access
 from relevansi.web.frame.access import now
 from tests.page import Page
@@ -192,12 +192,12 @@ def _client(app: Flask, web_database: Database) -> FlaskClient:
     return taking_part(app, opened(web_database, NOBODY))
 
 
-def said(database: Database) -> tuple[participants.Questionnaire, bool]:
+def said(database: Database) -> tuple[questionnaires.Questionnaire, bool]:
     """Return the answers, and whether they were handed in."""
     with database.reading() as session:
         person = session.query(Participant).one()
         assert person.rater is not None
-        return participants.of_rater(session, person.rater), person.finished_at is not None
+        return questionnaires.of_rater(session, person.rater), person.finished_at is not None
 
 
 def test_a_whole_form_ends_with_thanks(client: FlaskClient, web_database: Database) -> None:

@@ -34,8 +34,8 @@ from relevansi.metrics.phase_3.user_study import (
     usability_summary,
 )
 from relevansi.records import COMMENTS
-from relevansi.services.phase_3 import own_questions, participants, user_studies
-from relevansi.services.phase_3.participants import Questionnaire
+from relevansi.services.phase_3 import own_questions, participants, questionnaires, user_studies
+from relevansi.services.phase_3.questionnaires import Questionnaire
 from relevansi.services.runs import reports
 from relevansi.services.study import assignments, studies
 
@@ -76,10 +76,10 @@ def _people(
     session: Session, study: Study, members: Sequence[Participant], now: datetime
 ) -> tuple[Person, ...]:
     rater_ids = [member.rater_id for member in members if member.rater_id is not None]
-    questionnaires, themes = participants.of_raters(session, rater_ids), _themes(session, study)
+    closings, themes = questionnaires.of_raters(session, rater_ids), _themes(session, study)
     people = []
     for participant in members:
-        closing = questionnaires.get(participant.rater_id or 0, Questionnaire((None,) * 10, "", ""))
+        closing = closings.get(participant.rater_id or 0, Questionnaire((None,) * 10, "", ""))
         answers = tuple(_answers(session, participant, now))
         texts = [(f"note {a.number}", a.row.notes, a.question) for a in answers if a.row]
         texts += [("helped", closing.helped, ""), ("missing", closing.missing, "")]

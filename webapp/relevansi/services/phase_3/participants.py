@@ -1,4 +1,4 @@
-"""The participants of phase 3: their links, who agreed, what they answered.
+"""The participants of phase 3: their links, who agreed, and what a withdrawal deletes.
 
 Each one's questions and judgments are a study of their own (docs/decisions/0011). A participant
 has no account: whoever has the personal link goes on with it.
@@ -16,7 +16,6 @@ from msgspec import Struct
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.orm import Session, joinedload
 
-from relevansi import failures
 from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating, StoredSummary
 from relevansi.db.tables.people import LogEntry, Rater, SignedOut
 from relevansi.db.tables.phase_3 import (
@@ -28,13 +27,9 @@ from relevansi.db.tables.phase_3 import (
 )
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
-from relevansi.failures import Busy, Conflict, Missing, Refused
+from relevansi.failures import Busy, Conflict, Missing
 from relevansi.i18n import mark
-from relevansi.metrics.phase_3.user_study import LEAST, MOST
 from relevansi.printable import look_alike
-from relevansi.records import COMMENTS, USABILITY_ITEMS, Click
-from relevansi.services.judging import events
-from relevansi.services.judging.events import LONGEST_NOTES, Target
 from relevansi.services.people import sign_in
 from relevansi.services.people.raters import (
     DAYS,
@@ -330,58 +325,6 @@ def _admit(
 
 def _is_undecided(link: ParticipantLink) -> bool:
     return link.participant is not None and link.participant.agreed_at is None
-
-
-class UnfitAnswer(Refused, ValueError):
-    message = mark("This request cannot be answered")
-    remedy = failures.RELOAD
-
-
-class Questionnaire(Struct, frozen=True):
-    """One rater's answers: ten of 1 to 5 (``None`` if unanswered), and two texts."""
-
-    usability: tuple[int | None, ...]
-    helped: str
-    missing: str
-
-    @property
-    def unanswered(self) -> tuple[int, ...]:
-        """The numbers (from 1) of the scale's items without an answer."""
-        return tuple(n for n, answer in enumerate(self.usability, start=1) if answer is None)
-
-
-def answer(session: Session, rater: Rater, item: str, value: str | None, click: Click) -> None:
-    """Record a rater's answer to one item; ``None`` takes it back.
-
-    The same event twice changes nothing. Raises ``UnfitAnswer`` for an unknown item or an
-    answer outside 1 to 5, and ``EventIdTaken``.
-    """
-    if item in USABILITY_ITEMS:
-        if value is not None and value not in {str(n) for n in range(LEAST, MOST + 1)}:
-            raise UnfitAnswer(f"{value!r} is not within {LEAST} to {MOST}")
-    elif item in COMMENTS:
-        value = (value or "")[:LONGEST_NOTES] or None
-    else:
-        raise UnfitAnswer(f"the questionnaire has no {item!r}")
-    events.lock(session, rater)
-    events.record(session, rater, Target(item), value, click)
-
-
-def of_rater(session: Session, rater: Rater) -> Questionnaire:
-    return of_raters(session, [rater.id])[rater.id]
-
-
-def of_raters(session: Session, rater_ids: list[int]) -> dict[int, Questionnaire]:
-    """Return the questionnaires of some raters, blank where nothing was answered."""
-    rows = select(QuestionnaireAnswer).where(QuestionnaireAnswer.rater_id.in_(rater_ids))
-    answers = {(row.rater_id, row.item): row for row in session.scalars(rows)}
-    blank = QuestionnaireAnswer(score=None, text="")
-    questionnaires = {}
-    for key in rater_ids:
-        scores = tuple(answers.get((key, item), blank).score for item in USABILITY_ITEMS)
-        texts = [answers.get((key, item), blank).text for item in COMMENTS]
-        questionnaires[key] = Questionnaire(scores, *texts)
-    return questionnaires
 
 
 EXPORTED = "phase 3 export"

@@ -1,4 +1,7 @@
-"""A run under a named rule, row by row: the start of the metrics command and every export."""
+"""The rules for merging raters, and a run under one of them: its rows, state and blindness.
+
+Here the metrics command and every export begin.
+"""
 
 from __future__ import annotations
 

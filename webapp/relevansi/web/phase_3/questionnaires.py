@@ -10,7 +10,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.metrics.phase_3.user_study import ITEMS, LEAST, MOST
 from relevansi.records import COMMENTS, USABILITY_ITEMS
 from relevansi.services.judging.events import LONGEST_NOTES
-from relevansi.services.phase_3 import own_questions, participants
+from relevansi.services.phase_3 import own_questions, participants, questionnaires
 from relevansi.services.phase_3.own_questions import QuestionState
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import (
@@ -50,7 +50,7 @@ def answer() -> Response:
     with writing() as (session, participant):
         name, item_answer = form.item.data, form.answer.data or None
         rater = own_questions.rater(participant)
-        participants.answer(session, rater, name, item_answer, clicks.event())
+        questionnaires.answer(session, rater, name, item_answer, clicks.event())
     if htmx.wants_part():
         return htmx.part("phase_3/questionnaires/_saved.html", item=form.item.typed)
     return see_other(url_for("questionnaires.show"))
@@ -83,7 +83,7 @@ def thanks() -> str | Response:
 
 def _questionnaire_page(left_out: tuple[int, ...]) -> str:
     with reading() as (session, participant):
-        questionnaire = participants.of_rater(session, own_questions.rater(participant))
+        questionnaire = questionnaires.of_rater(session, own_questions.rater(participant))
         lines = own_questions.lines(session, participant, access.now())
         scores = zip(USABILITY_ITEMS, ITEMS, questionnaire.usability, strict=True)
         return render_template(
@@ -98,14 +98,14 @@ def _questionnaire_page(left_out: tuple[int, ...]) -> str:
         )
 
 
-def _store(session: Session, rater: Rater) -> participants.Questionnaire:
-    before = participants.of_rater(session, rater)
+def _store(session: Session, rater: Rater) -> questionnaires.Questionnaire:
+    before = questionnaires.of_rater(session, rater)
     texts = {"helped": before.helped, "missing": before.missing}
     stored = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts
     fields = {name: LineField(LONGEST_NOTES, name=short) for name, short in NAMES.items()}
     form, click = validated(form_of_fields(fields)), clicks.event()
     for name in NAMES:
         if form[name].raw_data and form[name].data != str(stored[name] or ""):
-            participants.answer(session, rater, name, form[name].data or None, click)
+            questionnaires.answer(session, rater, name, form[name].data or None, click)
     session.flush()
-    return participants.of_rater(session, rater)
+    return questionnaires.of_rater(session, rater)
