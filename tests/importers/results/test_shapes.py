@@ -707,3 +707,26 @@ def test_values_of_an_item_are_known_by_what_their_names_end_with(
     ((query,),) = (run.queries for run in read({"query": "boots", "results": [item]}).runs)
 
     assert [(card.doc_id or "", card.title, card.text) for card in query.cards] == [expected]
+
+
+@pytest.mark.parametrize("name", ["data", "case"])
+def test_a_question_one_object_deeper_is_read_as_it_is(name: str) -> None:
+    texts = ["Jeans", *reversed(TEXTS)]
+    ranked = {
+        "query": "red dress",
+        "documents": texts,
+        "results": [{"corpusId": 2}, {"corpusId": 1}],
+    }
+    haystack = {"data": "These.", "query": "boots", "documents": [{"content": t} for t in TEXTS]}
+
+    assert lists(read({"id": 1, name: ranked})) == {"r": {"red dress": ONLY_TEXTS}}
+    ((query,),) = (run.queries for run in read({"id": 1, name: haystack}).runs)
+    assert (query.response, len(query.cards)) == ("These.", 2)
+
+
+def test_ids_under_a_name_that_nobody_knows_are_asked_about_in_rows_of_json_too() -> None:
+    rows = ({"query": q, "text": text, "Nummer": n} for q in "ab" for n, text in BOTH)
+
+    group = read(*rows)
+
+    assert (group.runs, group.columns["doc_id"]) == ((), "Nummer")

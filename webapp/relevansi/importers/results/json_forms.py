@@ -64,10 +64,10 @@ def _with_results(value: object, depth: int = 0) -> object:
         return [_with_results(entry, depth) for entry in value]
     if not isinstance(value, dict):
         return value
-    result = _reranked(_conversation(value))
-    if result is value and depth < _DEEPEST:
-        return {name: _with_results(inner, depth + 1) for name, inner in value.items()}
-    return result
+    if depth < _DEEPEST:
+        value = {name: _with_results(inner, depth + 1) for name, inner in value.items()}
+    has_question = "query" in guessed(tuple(value))
+    return _reranked(_conversation(value)) if has_question or not depth else value
 
 
 def _with_questions(value: Values) -> Values:

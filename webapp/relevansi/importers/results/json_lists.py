@@ -115,14 +115,14 @@ def _list(
     if lacks:
         file.error(f"results_without_{lacks}", line, keys=described(value))
         return
-    holder = at(value, str(instead).partition(".")[0]) if listed is not None else None
-    beside = {**holder, **value} if isinstance(holder, dict) and shape.name != MAPPED else value
+    holder = _holder(value, str(instead)) if listed is not None and shape.name != MAPPED else {}
+    beside = {**holder, **value}
     common = Row(
         line,
         query_id=query_id,
         query=query,
         system=_system(beside, top, shape),
-        answer=_answer(value, shape) or (_answer(holder, shape) if beside is not value else ""),
+        answer=_answer(value, shape) or _answer(holder, shape),
         category=text_at(beside, shape.category),
         list_number=number,
         extra=_notes(value, turns, listed or []),
@@ -141,6 +141,15 @@ def _list(
         yield replace(common, state=state, error=cut(wrong))
     else:
         yield from _items(file, line, listed, shape, common)
+
+
+def _holder(value: Values, path: str) -> Values:
+    """The object beside a question in which a path to its list begins, ``{}`` for none."""
+    start, _, inner_path = path.partition(".")
+    holders = [value.get(start)]
+    if start == "*":
+        holders = [inner for inner in value.values() if at(inner, inner_path) is not None]
+    return next((holder for holder in holders if isinstance(holder, dict)), {})
 
 
 def lists_beside(
@@ -187,7 +196,7 @@ def _system(value: Values, top: Values, shape: Shape) -> str:
     return text_at(value, shape.system)
 
 
-def _answer(value: object, shape: Shape) -> str:
+def _answer(value: Values, shape: Shape) -> str:
     for path in filter(None, shape.answer.split("|")):
         inner = at(value, path)
         if isinstance(inner, str) or (isinstance(inner, dict) and as_text(inner)):

@@ -276,9 +276,11 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     at = next(places, 0)
     (flat, row), role = looked_at[at], roles[at]
     columns = columns_of(tuple(flat), chosen)
-    cells = [(0, [row.get(name) for name in flat]) for row, _ in looked_at]
-    plain = {} if "doc_id" in chosen else table_rows.plain_id(tuple(flat), cells, columns)
+    head = [(place, [row.get(name) for name in flat]) for place, (row, _) in enumerate(looked_at)]
+    plain = {} if "doc_id" in chosen else table_rows.plain_id(tuple(flat), head, columns)
     columns |= plain
+    if not chosen:
+        table_rows.check_id(file, tuple(flat), head, columns)
     names_results = not columns.keys().isdisjoint(("doc_id", "url", "rank", "score"))
     text = row.get(columns.get("text", ""))
     are_several = isinstance(text, list) and len(text) > 1

@@ -193,7 +193,19 @@ NAMES = frozenset(
         shape.rank,
         shape.grade,
         shape.sign,
-        "|".join((*ENVELOPES, *WRAPPERS, "error", "index", "type", "role", "state", "status")),
+        "|".join(
+            (
+                *ENVELOPES,
+                *WRAPPERS,
+                "error",
+                "index",
+                "corpus_id",
+                "type",
+                "role",
+                "state",
+                "status",
+            )
+        ),
     )
     for path in paths.split("|")
     for name in path.split(".")

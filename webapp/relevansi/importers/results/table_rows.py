@@ -354,12 +354,8 @@ def _layout(
     if "text" in columns:
         _check_printed(file, head, names.index(columns["text"]))
     others = [name for name in names if name and name not in columns.values()]
-    if kind == "result" and "doc_id" not in columns and "text" in columns and not chosen:
-        texts = [as_text(cells[names.index(columns["text"])]) for _, cells in head]
-        for name in others:
-            cells = [as_text(cells[names.index(name)]).strip() for _, cells in head]
-            if _identify(name, cells, texts):
-                raise _unnamed_id(file, names, head, name)
+    if not chosen:
+        check_id(file, names, head, columns)
     if kind == "result" and columns.keys() == {"query", "doc_id"} and others:
         places = [names.index(name) for name in others]
         cells = [as_text(row[at]).strip() for _, row in head for at in places]
@@ -404,6 +400,22 @@ def _identify(name: str, cells: Sequence[str], texts: Sequence[str]) -> bool:
     )
     pairs = {*zip(cells, texts, strict=True)}
     return are_ids and len({*cells}) == len({*texts}) == len(pairs) < len(texts)
+
+
+def check_id(
+    file: File,
+    names: Sequence[str],
+    head: Sequence[tuple[int, Sequence[object]]],
+    columns: Columns,
+) -> None:
+    """Raise `UnknownNames` where results have texts and ids under a name that nobody knows."""
+    if role_of(columns) != "result" or "doc_id" in columns or "text" not in columns:
+        return
+    texts = [as_text(cells[names.index(columns["text"])]) for _, cells in head]
+    for place, name in enumerate(names):
+        cells = [as_text(cells[place]).strip() for _, cells in head]
+        if name and name not in columns.values() and _identify(name, cells, texts):
+            raise _unnamed_id(file, names, head, name)
 
 
 def _unnamed_id(
