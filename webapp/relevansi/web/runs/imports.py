@@ -115,9 +115,9 @@ class WaitingFileForm(Form):
     def differs_from(self, read: ResultsReport) -> bool:
         """Whether files of results are to be read otherwise than the page showed them."""
         group, chosen = read.group, self.choices(read)
-        shown = {role: name for role, name in group.columns.items() if name in group.names}
+        columns = {role: name for role, name in group.columns.items() if name in group.names}
         fields = (self.depth, self.split, self.grades)
-        return any(shown.get(role, "") != name for role, name in self._columns().items()) or any(
+        return any(columns.get(role, "") != name for role, name in self._columns().items()) or any(
             field.raw_data and getattr(chosen, field.name) != getattr(group.choices, field.name)
             for field in fields
         )
