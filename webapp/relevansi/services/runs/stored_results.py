@@ -82,9 +82,9 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
     judged anew, unless they are the `same_documents`. Raises ``OtherKind``, ``OtherIds``,
     ``OtherScale``, ``NoQuestion`` and ``KnownRater``, and then stores nothing.
     """
-    looked, group = examine(session, study, report), report.group
-    if looked.refused:
-        raise looked.refused
+    examined, group = examine(session, study, report), report.group
+    if examined.refused:
+        raise examined.refused
     if not group.runs and not _grades_by_question(group.judged, _question_ids(session, study, ())):
         raise NoQuestion
     by_name: dict[str, list[Judged]] = {}
@@ -95,8 +95,8 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
         if grader.is_machine or not confirmed:
             raise KnownRater(grader.name)
     stored_runs.begin(session, study, Document.kind, now)
-    if looked.fits is not None:
-        scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())
+    if examined.fits is not None:
+        scale = replace(Scale.stored(study.scale), top=examined.fits, words=(), guidance=())
         # Which figures are shown first may change with it, for the runs that are there too.
         studies.set_switches(session, study, replace(studies.switches(study), scale=scale), now)
     _store_choices(study, group)
@@ -104,7 +104,7 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
     visible_part = partial(_with_metadata, {*(of_collection if meta is None else meta), "format"})
     stored_before = [
         run
-        for preview, run in zip(looked.runs, group.runs, strict=True)
+        for preview, run in zip(examined.runs, group.runs, strict=True)
         if preview.run_id and preview.n_texts
     ]
     kept_texts = _fill_texts(
@@ -127,7 +127,7 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
         placed = _grades_by_question(judged, questions)
         _grade(session, grader, placed, now)
         grades[name] = sum(map(len, placed.values()))
-    problems = [*looked.problems]
+    problems = [*examined.problems]
     if left_out := len(group.judged) - sum(grades.values()):
         problems.append(warning("results_grades_unasked", report.name, {"count": left_out}))
     problems += _text_remarks(report.name, kept_texts, changed_texts, same_documents=same_documents)
