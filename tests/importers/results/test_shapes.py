@@ -441,10 +441,11 @@ def test_an_item_with_lists_of_texts_is_a_result_for_each() -> None:
     assert lists(group) == {"r": {"boots": ONLY_TEXTS}}
 
 
-@pytest.mark.parametrize("name", ["passages_reranked", "context_ids"])
-def test_a_second_list_of_a_question_is_named(name: str) -> None:
-    other: list[object] = [*reversed(DOCS)] if name == "passages_reranked" else ["d7"]
-
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("passages_reranked", [*reversed(DOCS)]), ("context_ids", ["d7"]), ("scores", [0.9])],
+)
+def test_a_second_list_of_a_question_is_named(name: str, other: list[object]) -> None:
     group = read({"question": "boots", "passages": DOCS, name: other})
 
     assert [p.details["place"] for p in group.problems if p.code == "results_list_beside"] == [name]

@@ -185,7 +185,9 @@ def lists_beside(
             item = None if first.keys() & {"role", "type"} else item_in(SHAPES[-1], first)[0]
             if (item and (item.doc_id or item.text)) or fits(SHAPES[-1], first):
                 names.append(name)
-        elif isinstance(first, str) and ROLE_OF_PART.get(part_of(name)) == "doc_id":
+        elif ROLE_OF_PART.get(part_of(name)) in (
+            ("doc_id",) if isinstance(first, str) else ("doc_id", "score", "distance", "rank")
+        ):
             names.append(name)
     return names
 
