@@ -178,7 +178,7 @@ def estimate_command(
     run_ids = [run_id] if against is None else [run_id, against]
     with options.reading() as (session, study):
         compared = [runs.find(session, study, each) for each in run_ids]
-        judge = judges.find_judge(session, study, machine).rater if machine else None
+        judge = judges.find_machine(session, study, machine) if machine else None
         merged = reports.rule_of(session, study, rule)
         estimates = machine_help.of_runs(session, study, compared, merged, judge, (figure,))
         set_id, sample = compared[0].question_set_id, None

@@ -124,12 +124,17 @@ def find(session: Session, study: Study, rater_id: int) -> MachineJudge:
     return judge
 
 
-def find_judge(session: Session, study: Study, name: str) -> MachineJudge:
-    """Return the machine judge of that name; raises ``UnknownRater``."""
+def find_machine(session: Session, study: Study, name: str) -> Rater:
+    """Return the machine of that name, which may have no configuration; raises ``UnknownRater``."""
     rater = raters.find_named(session, study, name)
     if rater is None or not rater.is_machine:
         raise UnknownRater(name)
-    return find(session, study, rater.id)
+    return rater
+
+
+def find_judge(session: Session, study: Study, name: str) -> MachineJudge:
+    """Return the machine judge of that name; raises ``UnknownRater``."""
+    return find(session, study, find_machine(session, study, name).id)
 
 
 def changed_prompts(session: Session) -> list[str]:
