@@ -361,8 +361,8 @@ def label_of(entries: Sequence[object], groups: Sequence[Sequence[Values]], shap
         record is entry for entry, group in zip(entries, groups, strict=True) for record in group
     ):
         return ""
-    asked = ({question_at(record, shape.query)[1] for record in group} for group in groups)
-    counts = Counter(chain.from_iterable(asked))
+    questions = ({question_at(record, shape.query)[1] for record in group} for group in groups)
+    counts = Counter(chain.from_iterable(questions))
     if sum(count > 1 for count in counts.values()) * 2 <= len(counts):
         return ""
     for name in _LABELS:

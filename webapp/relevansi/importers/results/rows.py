@@ -367,15 +367,16 @@ def as_score(value: object, *, comma: bool = False) -> float | None:
 
 _SURE = {
     mark: re.compile(
-        rf"[+-]?(?:(?:\d{{1,3}}(?:\{other}\d{{3}})+|0|\d{{4,}})\{mark}\d+|\d{{1,3}}(?:\{other}\d{{3}}){{2,}}"
+        rf"[+-]?(?:(?:\d{{1,3}}(?:\{grouping}\d{{3}})+|0|\d{{4,}})\{mark}\d+"
+        rf"|\d{{1,3}}(?:\{grouping}\d{{3}}){{2,}}"
         rf"|\d+\{mark}(?:\d\d?|\d{{4,}}|\d+[eE][+-]?\d+))"
     )
-    for mark, other in ((",", "."), (".", ","))
+    for mark, grouping in ((",", "."), (".", ","))
 }
 """Numbers whose decimal mark is sure: no number is grouped like that by the same sign."""
 _GROUPED = {
-    mark: re.compile(rf"[+-]?\d{{1,3}}(?:\{other}\d{{3}})*(?:\{mark}\d+)?")
-    for mark, other in ((",", "."), (".", ","))
+    mark: re.compile(rf"[+-]?\d{{1,3}}(?:\{grouping}\d{{3}})*(?:\{mark}\d+)?")
+    for mark, grouping in ((",", "."), (".", ","))
 }
 
 
@@ -394,8 +395,8 @@ class Notation(Struct, frozen=True):
         if self.is_percent:
             text = text.removesuffix("%").rstrip() + "e-2" if text.endswith("%") else ""
         if self.mark and _GROUPED[self.mark].fullmatch(text.removesuffix("e-2")):
-            other = "." if self.mark == "," else ","
-            return text.replace(other, "").replace(self.mark, ".")
+            grouping = "." if self.mark == "," else ","
+            return text.replace(grouping, "").replace(self.mark, ".")
         return text
 
 
