@@ -49,6 +49,8 @@ studies the interval held the true mean, and beside it the mean width. An interv
 hold in 93 to 98.5; above that it is wider than it need be, below it claims too much. **{inside}
 of {all} are within, {below} below ({lowest:.1f} at worst), {above} above.** Twice the standard
 error of the simulation is {error:.1f}.
+"""
+FOOT = """## The values, and what was tried
 
 The demo's runs are the sample study's six runs of both phases, each figure with its values as
 people judged them; differences are paired by question. Mixtures are made up: shares of values,
@@ -114,7 +116,7 @@ def markdown(studies: int) -> str:
         lowest=100 * min(shares),
         error=200 * sqrt(0.95 * 0.05 / studies),
     )
-    return "\n".join([head, *lines])
+    return "\n".join([head, *lines, FOOT])
 
 
 def held(study: Study, name: str, n: int, studies: int) -> tuple[float, float]:

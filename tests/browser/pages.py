@@ -29,7 +29,8 @@ RATED = ({"response": CARD, "results_count": 1},)
 LOST = ({"response": "Ada tiga rumah, silakan hubungi kami.", "results_count": 3},)
 
 
-GUIDES = tuple(file.stem for file in sorted((ROOT / "docs" / "en").glob("*.md")))
+DOCS = ROOT / "docs"
+GUIDES = sorted({file.stem for folder in (DOCS, DOCS / "en") for file in folder.glob("*.md")})
 
 
 @dataclass(frozen=True, slots=True)

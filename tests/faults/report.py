@@ -29,16 +29,18 @@ one room) and on granian (a network). Four devices click without pause. Like the
 keep a click, under its id, until the server has called it saved, and send it again after a refusal
 or silence.
 
+{table}
+
+{total}
+
+The columns:
+
 - **acknowledged**: clicks that the server called saved
 - **found**: those of them that are in the database afterwards
 - **stored twice**: clicks that are there more than once
 - **missing**: acknowledged and not there. Any of these, a damaged file, a refusal that is not in
   plain words, a verdict that is not what its device said last, a figure that `relevansi check`
   finds wrong, or a traceback in the log makes the command end with 1.
-
-{table}
-
-{total}
 
 The machine: {machine}.
 Made with `{command}` in {minutes:.0f} minutes.
