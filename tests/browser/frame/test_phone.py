@@ -1,12 +1,14 @@
-"""A phone of 390 by 844 pixels, held in one hand; links that are shared."""
+"""A phone of 390 by 844 pixels, held in one hand; links that are shared; guides on paper."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from io import BytesIO
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from pypdf import PdfReader
 
 from tests.browser.pages import Study, visit
 from tests.browser.server import Server
@@ -58,7 +60,7 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
     expect(chapter).to_be_hidden()
 
 
-@pytest.mark.parametrize("name", ["comparison", "raters"])
+@pytest.mark.parametrize("name", ["comparison", "comparison of one question", "run", "raters"])
 def test_what_a_menu_opens_lies_on_the_screen(study: Study, page: Page, name: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     visit(page, study, name)
@@ -170,3 +172,16 @@ def test_a_new_link_is_copied_and_shared_by_a_button(
     page.get_by_role("button", name="Bagikan").click()
 
     assert page.evaluate("[window.copied, window.shared]") == [address, address]
+
+
+@pytest.mark.parametrize("locale", ["id-ID", pytest.param("en-GB", marks=pytest.mark.thorough)])
+def test_the_guide_for_raters_is_printed_on_one_sheet_with_its_pictures(
+    server: Server, open_tab: Callable[..., Page], locale: str
+) -> None:
+    page = open_tab(locale=locale)
+    page.goto(f"{server.url}/help/raters")
+
+    (sheet,) = PdfReader(BytesIO(page.pdf(format="A4"))).pages
+
+    assert len(sheet.images) == 3
+    assert page.locator(".guide img").count() == 3

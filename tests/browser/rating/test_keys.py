@@ -210,6 +210,38 @@ def _expect_stored(server: Server, run_id: str, planned: list[Planned]) -> None:
     assert len(events) == sum(len(question.keys) for question in planned)
 
 
+LAPTOP = {"width": 1366, "height": 768}
+PHONE = {"width": 390, "height": 844}
+WHOLE = """() => {
+  const { bottom: under } = document.querySelector(".walk").getBoundingClientRect();
+  const over = Math.min(...[".docked", ".bar"]
+    .map((bar) => document.querySelector(bar).getBoundingClientRect().top || innerHeight));
+  return [...document.querySelectorAll(".card")].map((card) => card.getBoundingClientRect())
+    .filter(({ top, bottom }) => top >= under && bottom <= over + 1).length;
+}"""
+
+
+@pytest.mark.parametrize("locale", ["id-ID", pytest.param("en-GB", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("place", ["server", "blind_server"])
+@pytest.mark.parametrize(("viewport", "whole"), [(LAPTOP, 9), (PHONE, 3)])
+def test_a_list_is_seen_as_the_page_opens(
+    request: pytest.FixtureRequest,
+    run_id: str,
+    open_tab: Callable[..., Page],
+    place: str,
+    locale: str,
+    viewport: dict[str, int],
+    whole: int,
+) -> None:
+    """Whole cards of a list of ten, not scrolled, on both rating pages."""
+    server: Server = request.getfixturevalue(place)
+    page = open_tab(viewport=viewport, locale=locale)
+    page.goto(server.url + (f"/runs/{run_id}/queries/1" if place == "server" else "/rate/"))
+    expect(page.locator("html")).to_have_class("scripted")
+
+    assert page.evaluate(WHOLE) >= min(whole, page.locator(".card").count())
+
+
 FIRST_LOAD = 150_000  # bytes, beside the font
 
 

@@ -199,6 +199,23 @@ def test_keys_go_on_where_the_pool_ends_and_judge_below_it_on_purpose(
         expect(page.locator("#rank-4:focus")).to_have_count(1)
 
 
+def test_six_passages_fit_a_laptop(tmp_path: Path, open_tab: OpenTab) -> None:
+    text = "Copper bends when it is drawn into wire, unless it was hardened before. " * 9
+    rows = [
+        {"query": "Does copper bend?", "system": "a", "doc_id": f"d{n}", "text": f"{n} {text}"}
+        | {"title": f"Copper {n}", "shelf": "Metals"}
+        for n in range(6)
+    ]
+    fill(tmp_path / "instance", ("t.jsonl", lines(rows)), blind=True)
+    with serving(tmp_path / "instance") as server:
+        page = open_tab(viewport={"width": 1366, "height": 768})
+        page.goto(f"{server.url}/rate/")
+        expect(page.locator("html")).to_have_class("scripted")
+        last = page.locator(".card").nth(5).bounding_box()
+        assert last is not None
+        assert last["y"] + last["height"] <= 768
+
+
 def test_a_digit_too_many_grades_no_answer(tmp_path: Path, page: Page) -> None:
     rows = [
         {"query": f"Case {n}?", "system": "a", "doc_id": f"d{n}", "text": "x", "answer": "It does."}

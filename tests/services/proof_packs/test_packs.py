@@ -45,9 +45,9 @@ def _run_ids(session: Session, study: Study) -> tuple[str, str]:
     return rated_study(session, study)
 
 
-@pytest.mark.parametrize("rule", ["adjudicated", "rater Budi, =B"])
+@pytest.mark.parametrize("rule", ["majority", "adjudicated", "rater Budi, =B", None])
 def test_a_pack_of_the_study_is_equal_to_what_its_verdicts_make_it(
-    session: Session, study: Study, run_ids: tuple[str, str], rule: str
+    session: Session, study: Study, run_ids: tuple[str, str], rule: str | None
 ) -> None:
     chosen = reports.rule_of(session, study, rule)
     verification = verified(proof_packs.pack(session, study, None, chosen).data)
