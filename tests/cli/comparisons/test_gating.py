@@ -41,9 +41,11 @@ def lines(tag: str, *docs: str, of: range = QUESTIONS) -> str:
 FILES = {
     "base": lines("base", "yes", "no"),
     "good": lines("good", "yes", "none"),
+    "same": lines("same", "yes", "no"),
     "bad": lines("bad", "no", "none"),
     "new": lines("new", "new"),
     "best": lines("best", "yes", of=range(1, 4)),
+    "empty": lines("empty", "yes", of=range(1, 2)) + lines("empty", of=range(2, 9)),
     "partly": lines("partly", "yes", "no", of=range(1, 8)) + lines(
         "partly", *("yes", "no", "none", "new", "newer"), of=range(8, 9)
     ),
@@ -79,12 +81,20 @@ def _baseline(judged_baseline: tuple[Path, str], tmp_path: Path) -> str:
     [
         ("good", ("--floor", "success=0.9"), 0),
         ("bad", (), 1),  # worse: 2 of 256 signs, by Holm over four figures
+        ("good", ("--floor", "P@5=0.6"), 1),
         ("new", (), 3),
         ("base", (), 0),  # against itself
+        ("same", ("--tolerance", "0.01"), 0),
+        ("best", ("--floor", "P@5=0.4"), 1),  # 3/8: the questions it lacks are empty lists
         ("best", ("--floor", "P@5=0.4", "--allow-missing"), 0),
+        ("empty", ("--floor", "P@5=0.4"), 1),  # 1/8
+        ("partly", ("--figures", "P@5"), 3),  # 3 of 5 are judged where the lists differ
         ("partly", ("--figures", "P@5", "--min-judged", "0.6"), 0),
-        ("dip", ("--figures", "P@5", "--tolerance", "0.01"), 3),
-        ("dip", ("--floor", "P@1=0.8", "--strict"), 1),  # 7/8, whose interval begins lower
+        ("dip", ("--figures", "P@5"), 0),  # one loss of eight shows nothing,
+        ("dip", ("--figures", "P@5", "--tolerance", "0.01"), 3),  # and rules out nothing
+        ("dip", ("--figures", "P@5", "--tolerance", "0.4"), 0),
+        ("dip", ("--floor", "P@1=0.8"), 0),  # 7/8, whose interval begins lower
+        ("dip", ("--floor", "P@1=0.8", "--strict"), 1),
     ],
 )
 def test_the_exit_code_says_what_came_of_the_run(
