@@ -98,7 +98,7 @@ function change({ query, field, value, places, fields }) {
 
 function undo() {
   const last = lastChange(book.changes);
-  if (!last) return `<hx-partial hx-target="#notice">${one("#nothing-left").innerHTML}</hx-partial>`;
+  if (!last) return `<hx-partial hx-target="#told">${one("#nothing-left").innerHTML}</hx-partial>`;
   const before = book.changes.slice(0, book.changes.indexOf(last));
   const value = valueAt(standing(run.queries, before)[place(last.query_id)], last);
   const { query_id, field, rank, event_id } = last;

@@ -13,6 +13,8 @@ from tests.cli.relevansi import document, relevansi
 
 OpenTab = Callable[..., Page]
 
+IS_STORED = "(text) => JSON.stringify({...localStorage}).includes(text)"
+
 EVIL = "</script><script>window.acted = 1</script><img src=x onerror='window.acted = 1'>"
 QUESTIONS: tuple[dict[str, Any], ...] = (
     {
@@ -72,6 +74,12 @@ def download(page: Page, what: str, into: Path) -> Path:
     path = into / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path
+
+
+def rate_without_a_name(page: Page) -> None:
+    """Close the question for a name, and wait: a browser tells that a dialog closed only later."""
+    page.locator("#rater").press("Escape")
+    wait_for_focus(page, "1")
 
 
 def shown(page: Page, query_id: int) -> None:
@@ -216,7 +224,7 @@ def test_where_the_browser_keeps_nothing_the_page_says_so_and_keeps_the_tab(
 def test_one_button_leads_on_in_the_file_too(file: Path, page: Page) -> None:
     """A question by mouse alone: its cards, its grade, and on to the next."""
     page.goto(file.as_uri())
-    page.locator("#rater").press("Escape")
+    rate_without_a_name(page)
     act = page.locator("#act")
     for rank in (1, 2):
         page.locator(f'#rank-{rank} button[value="1"]').click()
@@ -233,11 +241,32 @@ def test_notes_of_two_tabs_of_one_file_are_both_kept(open_tab: OpenTab, file: Pa
     second = first.context.new_page()
     for page in (first, second):
         page.goto(file.as_uri())
-        page.locator("#rater").press("Escape")
+        rate_without_a_name(page)
         page.locator("#notes").focus()
     for page, text in ((first, "jauh"), (second, "mahal")):
         page.keyboard.type(text)
         page.keyboard.press("Escape")  # stores it
+        for tab in (first, second):
+            tab.wait_for_function(IS_STORED, arg=text)
 
     expect(second.locator("#notes")).to_have_value("jauh\nmahal")
     expect(first.locator("#notes")).to_have_value("jauh\nmahal")
+
+
+@pytest.mark.browser
+def test_undo_with_nothing_left_to_undo_says_so(open_tab: OpenTab, file: Path) -> None:
+    page = open_tab()
+    page.goto(file.as_uri())
+    rate_without_a_name(page)
+    nothing_left = page.locator("#told").get_by_role("status")
+    for _ in range(2):
+        page.locator("#rank-1").focus()
+        page.keyboard.press("y")
+        expect(page.locator("#rank-1 [value='1']")).to_have_attribute("aria-pressed", "true")
+        page.keyboard.press("u")
+        expect(page.locator("#rank-1 [value='1']")).to_have_attribute("aria-pressed", "false")
+        expect(nothing_left).to_have_count(0)
+        page.keyboard.press("u")
+        expect(nothing_left).to_be_visible()
+        nothing_left.get_by_role("button").click()
+        expect(nothing_left).to_have_count(0)

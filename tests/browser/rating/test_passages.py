@@ -17,6 +17,7 @@ from relevansi.db.engine import Database
 from tests.browser.axe import faults, violations
 from tests.browser.blind import invite, join, place
 from tests.browser.conftest import serving
+from tests.browser.rating_page import wait_for_focus
 from tests.browser.server import Server
 from tests.cli.relevansi import relevansi
 from tests.web.documents import GRADED, collection, imported, lines, set_scale
@@ -269,6 +270,7 @@ def test_grades_are_given_in_one_file_and_come_back(tmp_path: Path, open_tab: Op
     page.goto(file.as_uri())
     page.fill("#rater", "Sari")
     page.locator("#naming button[value=named]").click()
+    wait_for_focus(page, "1")
     assert violations(page) == []
 
     page.locator(".card").first.focus()
