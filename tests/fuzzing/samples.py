@@ -28,13 +28,6 @@ MANUAL = {
         "2": {"0": {"result": "pass", "comment": "dekat"}, "1": {"result": "pending"}}
     },
 }
-PLACES = {
-    "version": "1.0",
-    "default_radius_km": 2.0,
-    "locations": {
-        "cemara": {"name": "Cemara", "keywords": ["cemara"], "lat": 3.62, "lng": 98.7}
-    },
-}  # fmt: skip
 MAPPING = {
     "send": {"q": "{message}", "chat": "{session_id}", "turns": "{messages}"},
     "read": {"text": "data.0.answer", "items": "data.0.items", "session": "id", "usage": "usage"},
@@ -112,7 +105,6 @@ FILES: Mapping[str, Sequence[bytes]] = {
     "collections": [as_bytes(COLLECTED)],
     "questions": [as_bytes(json.loads(QUESTIONS.read_bytes())[:6])],
     "gold": [gold_files.gold_bytes()],
-    "places": [as_bytes(PLACES)],
     "listed": [gold_files.v2_file()],
     "manual": [as_bytes(MANUAL)],
     "answers": [scored_files.lines(*scored_files.ANSWERS)],

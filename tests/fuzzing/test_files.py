@@ -249,7 +249,6 @@ FORMATS: Mapping[str, tuple[Spoil, Read]] = {
     "collections": (_JSON, _refused_if_wrong(json_runs.read_collected)),
     "questions": (_JSON, _refused_if_wrong(questions.read)),
     "gold": (_JSON, _read_gold),
-    "places": (_JSON, _refused_if_wrong(gold_questions.read_places)),
     "listed": (_JSON, _read_listed),
     "manual": (_JSON, _read_manual),
     "ratings": (_JSON, _read_ratings),

@@ -8,7 +8,6 @@ import pytest
 
 from relevansi.i18n import speaking
 from relevansi.importers.gold import gold_questions, listed_properties
-from relevansi.importers.gold.gold_questions import UnusablePlaces
 from relevansi.importers.gold.listed_properties import ListedResults
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.problems import (
@@ -211,36 +210,6 @@ def test_a_gold_question_asks_nothing_where_a_dash_or_the_like_stands(text: str)
     assert (asks.location.keywords, asks.location.radius_km) == (("medan",), 2)
     assert asks.price is not None
     assert asks.price == Range(max=Fraction(5))
-
-
-CEMARA = {"name": "Cemara", "keywords": ["cemara", " "], "lat": 3.6, "lng": 98.7, "radius_km": 3}
-
-
-def test_a_place_has_its_words_its_point_and_its_radius() -> None:
-    listed = {"a": CEMARA, "b": {"lat": 3.5, "lng": 98.6}}
-    read = gold_questions.read_places("locations.json", data({"locations": listed}))
-
-    assert gold_questions.places(read) == {
-        "Cemara": Place(("cemara",), (3.6, 98.7), 3.0),
-        "b": Place((), (3.5, 98.6), 2.0),
-    }
-    assert gold_questions.places(None) == gold_questions.places([]) == {}
-    assert gold_questions.places({"a": 1, "b": {"lat": "x", "lng": 1}}) == {}
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        {},
-        {"locations": []},
-        {"locations": {"a": 1}},
-        {"locations": {"a": {**CEMARA, "lat": 91}}},
-        {"locations": {"a": {**CEMARA, "radius_km": -1}}},
-    ],
-)
-def test_a_file_of_places_that_is_wrong_is_refused_whole(document: object) -> None:
-    with pytest.raises(UnusablePlaces):
-        gold_questions.read_places("locations.json", data(document))
 
 
 def read(*entries: object) -> ListedResults:

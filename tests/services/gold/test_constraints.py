@@ -15,7 +15,7 @@ from relevansi.db.engine import Database
 from relevansi.db.tables.evaluations import CardDecision
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Run
-from relevansi.db.tables.study import Question, Study
+from relevansi.db.tables.study import Study
 from relevansi.exporters.gold.constraint_reports import constraints_json
 from relevansi.importers.runs import json_runs
 from relevansi.metrics.gold.constraint_rules import Outcome
@@ -51,7 +51,7 @@ from tests.services.gold.gold_files import (
     v2_file,
 )
 from tests.services.rating.blind_raters import Robot, set_study
-from tests.services.rating.particulars import LISTED, exported, known, stored
+from tests.services.rating.particulars import exported, known, stored
 from tests.services.runs.runs import card, click, query, run, store
 from tests.services.statements import counted
 
@@ -534,20 +534,6 @@ def test_the_distance_from_the_asked_place(session: Session, study: Study, rater
     assert (result.place, result.listed_km) == ("cemara", None)
     assert told["asked_place"] == "cemara"
     assert told["record"]["distance_km"] == result.recorded_km
-
-
-def test_a_known_place_stands_in_for_a_point(session: Session, study: Study, rater: Rater) -> None:
-    run_id = stored(session, study, listed={**LISTED, "latitude": 3.6, "longitude": 98.7})
-    places = {"cemara": {"name": "Cemara Asri", "keywords": ["cemara"], "lat": 3.6, "lng": 98.7}}
-    set_id = session.scalars(select(Question.question_set_id)).first()
-    assert set_id is not None
-    question = {**GOLD["questions"][0], "constraints": {}}
-    data = gold_bytes(questions=[question], locations=places)
-    gold.import_file(session, rater, set_id, "gold.json", data, NOW)
-
-    result = known(session, study, run_id)
-
-    assert (result.place, result.listed_km) == ("Cemara Asri", 0)
 
 
 def test_a_note_is_read_once_it_is_shown(session: Session, study: Study, rater: Rater) -> None:

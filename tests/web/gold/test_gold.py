@@ -27,9 +27,9 @@ def document(client: FlaskClient, address: str) -> dict[str, Any]:
     return dict(client.get(f"{address}/questions.json").get_json())
 
 
-def take_in(client: FlaskClient, address: str, value: Any, way: str = "import") -> TestResponse:
+def take_in(client: FlaskClient, address: str, value: Any) -> TestResponse:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return client.post(f"{address}/{way}", data={"file": (BytesIO(data), "gold.json")})
+    return client.post(f"{address}/import", data={"file": (BytesIO(data), "gold.json")})
 
 
 @pytest.fixture(name="address")
@@ -79,17 +79,6 @@ def test_an_older_version_is_put_in_force_again(client: FlaskClient, address: st
     assert "3. gold.json" in Page(client.get(address))
 
 
-def test_known_places_are_put_into_the_file(client: FlaskClient, address: str) -> None:
-    places = {"usu": {"name": "USU", "keywords": ["usu"], "lat": 3.5, "lng": 98.6}}
-
-    assert take_in(client, address, {"locations": places}, "places").status_code == 303
-    assert document(client, address)["locations"] == places
-    assert "USU" in Page(client.get(address))
-    assert (
-        take_in(client, address, {"locations": {"usu": {"lat": 91}}}, "places").status_code == 422
-    )
-
-
 def test_a_set_without_gold_questions_gives_a_file_to_begin_with(
     client: FlaskClient, web_database: Database
 ) -> None:
@@ -112,8 +101,6 @@ def test_hostile_text_is_only_text(client: FlaskClient, address: str, name: str)
     asked = {"property_type": hostile, "location": {"keywords": [hostile]}}
     check(take_in(client, address, {"questions": [{**said, "id": hostile}]}).text, "refused")
     take_in(client, address, {"questions": [{**said, "id": 1, "constraints": asked}]})
-    place = {"locations": {"x": {"name": hostile or "x", "lat": 3.6, "lng": 98.7}}}
-    take_in(client, address, place, "places")
 
     for page in ("/gold/", address):
         answer = client.get(page)

@@ -20,12 +20,11 @@ from relevansi.importers.runs.json_documents import (
     FromPerson,
     SaidWords,
     Whole,
-    Words,
     load,
     read_object,
 )
 from relevansi.importers.runs.prices import content_of
-from relevansi.importers.runs.problems import ImportRefused, UnusableQuestions, error
+from relevansi.importers.runs.problems import UnusableQuestions, error
 from relevansi.importers.runs.questions import looks_like
 from relevansi.metrics.gold.constraint_rules import (
     DEFAULT_RADIUS_KM,
@@ -211,53 +210,3 @@ class _Reader:
         exact = {name: Fraction(repr(n)) for name, n in numbers.items() if n is not None}
         bounds = Range(**exact)
         return None if bounds.lowest is None and bounds.highest is None else bounds
-
-
-PLACES = "locations"
-"""Where a gold file carries the known places."""
-
-_EXPECTED = "locations.json (locations)"
-
-
-class UnusablePlaces(ImportRefused):
-    """The JSON holds no places, or one that is wrong."""
-
-
-class PlaceInFile(FromFile, frozen=True):
-    lat: Latitude
-    lng: Longitude
-    name: Words | None = None
-    keywords: Annotated[list[str] | None, Meta(description="list")] = None
-    radius_km: Amount = None
-
-
-def read_places(name: str, data: bytes) -> dict[str, Any]:
-    """The places in the file `name` as it has them, by key.
-
-    Raises `UnusablePlaces` with every problem, and `UnreadableFile` for a file that is not JSON.
-    """
-    document, problems = load(name, data, expected=_EXPECTED)
-    listed = document.get("locations") if isinstance(document, dict) else None
-    if not isinstance(listed, dict) or not listed:
-        looks = {"found": looks_like(document), "expected": _EXPECTED}
-        raise UnusablePlaces(error("unknown_format", name, looks))
-    reader = _Reader(name, [*problems])
-    for key, raw in listed.items():
-        reader.read(PlaceInFile, raw, f"locations.{key}")
-    if reader.problems:
-        raise UnusablePlaces(*reader.problems)
-    return listed
-
-
-def places(listed: object) -> dict[str, Place]:
-    """Return the places that `listed` holds by key, by name; what is not a place is left out."""
-    by_name = {}
-    for key, raw in listed.items() if isinstance(listed, Mapping) else ():
-        entry = _Reader("", []).read(PlaceInFile, raw, str(key))
-        if entry is not None and entry.lat is not None and entry.lng is not None:
-            by_name[entry.name or str(key)] = Place(
-                keywords=tuple(word for word in entry.keywords or () if word.strip()),
-                point=(float(entry.lat), float(entry.lng)),
-                radius_km=float(entry.radius_km or DEFAULT_RADIUS_KM),
-            )
-    return by_name

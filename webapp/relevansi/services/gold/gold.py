@@ -7,7 +7,6 @@ that no version is ever altered.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -28,8 +27,8 @@ from relevansi.importers.gold import gold_questions
 from relevansi.importers.gold.gold_questions import GoldFile
 from relevansi.importers.runs.json_runs import question_key
 from relevansi.importers.runs.problems import warning
-from relevansi.metrics.gold.constraint_rules import AskedPlace, Place
-from relevansi.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
+from relevansi.metrics.gold.constraint_rules import AskedPlace
+from relevansi.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected
 from relevansi.records import Problem
 
 
@@ -204,10 +203,6 @@ def _gold(session: Session, version: Version) -> Gold:
     return Gold(**asdict(file), version=version)
 
 
-WITH_PLACES = "gold_questions.json"
-"""The file name of a version to which places were added."""
-
-
 def starter(session: Session, question_set_id: int) -> dict[str, Any]:
     """Return a gold file to fill in: every question of the set expects data, no constraints."""
     entries = [
@@ -223,19 +218,6 @@ def starter(session: Session, question_set_id: int) -> dict[str, Any]:
     return {"threshold_t": float(DEFAULT_THRESHOLD), "questions": entries}
 
 
-def take_places(
-    session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
-) -> None:
-    """Save the gold questions in force with the places of a locations.json as the newest version.
-
-    Raises ``UnknownQuestionSet``, ``UnknownGoldQuestion`` and an ``ImportRefused``.
-    """
-    document = find_gold(session, rater.study, question_set_id).document
-    listed = bounded.call(name, gold_questions.read_places, name, data)
-    changed = json.dumps({**document, gold_questions.PLACES: listed}).encode()
-    import_file(session, rater, question_set_id, WITH_PLACES, changed, now)
-
-
 def has_gold(session: Session, run_id: str) -> bool:
     """Whether the question set of a run has gold questions."""
     of_run = select(GoldVersion.id).join(Run, Run.question_set_id == GoldVersion.question_set_id)
@@ -247,28 +229,10 @@ def asked_places(session: Session, set_ids: set[int], numbers: set[int]) -> dict
     file = read_questions(session, set_ids, numbers)
     if file is None:
         return {}
-    places = {question.query_id: _asked_place(file, question) for question in file.questions}
-    return {number: place for number, place in places.items() if place is not None}
-
-
-def _asked_place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
-    """Return the place of a question: its own point, else that of a known place it names."""
-    location = question.constraints.location
-    if location and location.point:
-        return AskedPlace(location.keywords[0] if location.keywords else "", *location.point)
-    text = _plain_words(" ".join(location.keywords if location else (question.text,)))
-    for name, place in listed_places(file).items():
-        if place.point and any(_plain_words(word) in text for word in (name, *place.keywords)):
-            return AskedPlace(name, *place.point)
-    return None
-
-
-def listed_places(file: GoldFile) -> dict[str, Place]:
-    """Return the known places of a gold file by name."""
-    return gold_questions.places(file.document.get(gold_questions.PLACES))
-
-
-def _plain_words(text: str) -> str:
-    words = re.findall(r"\w+", text.casefold())
-    # Blanks at both ends: "in" finds whole words only.
-    return f" {' '.join(words)} "
+    places = {}
+    for question in file.questions:
+        location = question.constraints.location
+        if location and location.point:
+            name = location.keywords[0] if location.keywords else ""
+            places[question.query_id] = AskedPlace(name, *location.point)
+    return places

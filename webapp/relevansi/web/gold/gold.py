@@ -54,11 +54,6 @@ def take_in(set_id: int) -> Response | tuple[str, int]:
     return _changed(set_id, gold.import_file, *chosen_file())
 
 
-@blueprint.post("/<int:set_id>/places")
-def take_places(set_id: int) -> Response | tuple[str, int]:
-    return _changed(set_id, gold.take_places, *chosen_file())
-
-
 @blueprint.post("/<int:set_id>/restore")
 def restore(set_id: int) -> Response | tuple[str, int]:
     return _changed(set_id, gold.restore, validated_form(VersionForm).version.data)
@@ -84,6 +79,5 @@ def _page(set_id: int, refusals: list[str] | None = None) -> str:
         set=question_set,
         gold=in_force,
         asked=constraint_words.rules_in_words,
-        places=gold.listed_places(in_force) if in_force else (),
         refusals=refusals or [],
     )
