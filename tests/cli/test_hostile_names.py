@@ -252,7 +252,7 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
         "token list": listed,
         "token withdraw": [["1"], [BAD]],
         "study": listed,
-        "check": [(), [path("questions.json")]],
+        "check": [()],
         "backup": [[path("backup.db")], [path("backup.db")]],
         "move": [[sqlite_url(hostile.instance / "moved.sqlite")], [BAD]],
         "catalogue import": [[path("listings.json")], [path("no run.json"), "--json"]],

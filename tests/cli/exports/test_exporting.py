@@ -4,7 +4,6 @@ import csv
 import errno
 import io
 import json
-import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 
 from relevansi.importers.runs import json_runs
 from relevansi.importers.runs.ratings import FORMAT
-from tests.cli.judged_runs import HYBRID
 from tests.cli.rated_files import rated
 from tests.cli.relevansi import document, relevansi
 from tests.services.exports.offline_files import change
@@ -289,39 +287,6 @@ def test_a_tree_onto_a_full_disk_leaves_what_was_there_and_no_new_folder(
         assert "the disk is full" in process.stderr
     assert not new.parent.exists()
     assert contents(old) == before
-
-
-@pytest.fixture(name="source")
-def _source(tmp_path: Path) -> Path:
-    folder = tmp_path / "data" / "hybrid"
-    folder.mkdir(parents=True)
-    source = folder / "test_results.json"
-    shutil.copy(HYBRID / "test_results.json", source)
-    document(relevansi(tmp_path, "import", source, "--json"))
-    return source
-
-
-def test_source_files_are_compared_with_what_was_recorded(tmp_path: Path, source: Path) -> None:
-    same = relevansi(tmp_path, "check", source.parent.parent)
-    assert (same.returncode, same.stderr) == (0, "")
-    assert len(same.stdout.splitlines()) == 2  # figures and file are equal
-
-    other = tmp_path / "other.json"
-    other.write_bytes(b"{}")
-    unknown = relevansi(tmp_path, "check", other)
-    assert unknown.returncode == 1
-    assert f"{other} is not the file of any run or evaluation" in unknown.stdout
-    assert "Not compared: hybrid/test_results.json of run " in unknown.stdout
-
-    (tmp_path / "empty").mkdir()
-    assert relevansi(tmp_path, "check", tmp_path / "empty").returncode == 0  # no failure
-
-    source.write_bytes(source.read_bytes() + b"\n")
-    (run,) = document(relevansi(tmp_path, "runs", "--json"))["runs"]
-    changed = relevansi(tmp_path, "check", source.parent)
-    assert (changed.returncode, changed.stderr) == (1, "relevansi: 1 source file differs.\n")
-    (told,) = (line for line in changed.stdout.splitlines() if str(source) in line)
-    assert f"run {run['id']}" in told
 
 
 def test_metrics_prints_the_figures_of_the_judgments(tmp_path: Path, run_id: str) -> None:

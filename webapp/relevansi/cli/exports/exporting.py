@@ -39,8 +39,7 @@ from relevansi.services.judging import stored_summaries
 from relevansi.services.machine_judges import judges
 from relevansi.services.offline.runs import offline_run
 from relevansi.services.proof_packs import packs
-from relevansi.services.runs import reports, source_files
-from relevansi.services.runs.source_files import SourceComparison
+from relevansi.services.runs import reports
 from relevansi.services.study import studies
 
 
@@ -400,21 +399,17 @@ def _write(files: Mapping[Path, bytes]) -> None:
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
-def check_command(paths: Sequence[Path]) -> None:
+def check_command() -> None:
     """Check that the database is whole, recompute every stored figure from the judgments.
 
     Says equal or what is damaged or differs. Also says which machine judge's prompt is not the
-    one with the recorded SHA-256. With PATHS, files or folders of them, compares the source
-    files of runs and automatic evaluations with their recorded SHA-256 too.
+    one with the recorded SHA-256.
     """
-    files = list(source_files.files_below(paths))
     with options.opened() as used:
         _refuse_damaged(used)
         with used.reading() as session:
             figures = stored_summaries.check(session)
             prompts = judges.changed_prompts(session)
-            sources = source_files.compare(source_files.recorded(session), files)
     wrong = []
     if figures:
         wrong.append(ngettext("%(n)s figure differs.", "%(n)s figures differ.", len(figures)))
@@ -431,13 +426,6 @@ def check_command(paths: Sequence[Path]) -> None:
         say(line)
     if prompts:
         wrong.append(ngettext("%(n)s prompt differs.", "%(n)s prompts differ.", len(prompts)))
-    if paths:
-        for line in _compared(sources):
-            say(line)
-    unlike = {file.path for _, file in sources.differing} | {file.path for file in sources.unknown}
-    if unlike:
-        n_unlike = len(unlike)
-        wrong.append(ngettext("%(n)s source file differs.", "%(n)s source files differ.", n_unlike))
     if wrong:
         raise click.ClickException(" ".join(wrong))
 
@@ -453,34 +441,3 @@ def _refuse_damaged(database: engine.Database) -> None:
             name=database.description,
         )
         raise click.ClickException(refusal)
-
-
-def _compared(sources: SourceComparison) -> Iterator[str]:
-    """Yield what became of the source files: equal, different, unknown, not compared."""
-    if sources.equal:
-        yield ngettext(
-            "Equal: %(n)s source file has the SHA-256 that was recorded.",
-            "Equal: %(n)s source files have the SHA-256 that was recorded.",
-            len({file.sha256 for file in sources.equal}),
-        )
-    for file, on_disk in sources.differing:
-        yield gettext(
-            "%(path)s differs from the file of %(made)s: SHA-256 %(found)s, recorded "
-            "%(recorded)s. Put the original back, or import this file as one of its own.",
-            path=str(on_disk.path),
-            made=gettext(file.origin, id=file.id),
-            found=on_disk.sha256,
-            recorded=file.sha256,
-        )
-    for on_disk in sources.unknown:
-        yield gettext(
-            "%(path)s is not the file of any run or evaluation: SHA-256 %(found)s.",
-            path=str(on_disk.path),
-            found=on_disk.sha256,
-        )
-    for file in sources.absent:
-        yield gettext(
-            "Not compared: %(name)s of %(made)s is not among the files given.",
-            name=file.name,
-            made=gettext(file.origin, id=file.id),
-        )
