@@ -227,10 +227,8 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
         ],
         "eval-set version": [[path("questions.json")], [path("gold.json")]],
         "judge new": [[f"{BAD}3"], [f"{BAD}3"]],
-        "judge list": listed,
         "judge estimate": [*([JUDGE, *form] for form in listed), [BAD]],
         "judge run": [[JUDGE, "--yes", "--max-calls", "1"], [BAD]],
-        "judge agreement": [*([JUDGE, *form] for form in listed), [BAD]],
         "plan": [
             *(["--difference", "0.1", "--sd", "0.4", *form] for form in table_and_json),
             ["--difference", "0.1", "--runs", *hostile.runs[:2]],
@@ -256,7 +254,6 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
         "backup": [[path("backup.db")], [path("backup.db")]],
         "move": [[sqlite_url(hostile.instance / "moved.sqlite")], [BAD]],
         "catalogue import": [[path("listings.json")], [path("no run.json"), "--json"]],
-        "catalogue show": listed,
         "catalogue search": [*listed, [BAD]],
         "upgrade": [()],
         "delete-run": [[hostile.runs[1], "--yes"], [BAD, "--yes"]],

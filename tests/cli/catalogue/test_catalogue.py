@@ -29,8 +29,8 @@ def test_a_catalogue_is_imported_counted_searched_and_replaced(tmp_path: Path) -
     assert [item["slug"] for item in printed["items"]] == ["a"]
     assert (printed["count"], printed["total"], printed["is_imported"]) == (1, 2, True)
     assert "1 removed" in removed.stdout
-    shown = document(relevansi(tmp_path, "catalogue", "show", "--json"))
-    assert shown == {"total": 1, "imported": 1}
+    left = document(relevansi(tmp_path, "catalogue", "search", "--json"))
+    assert (left["count"], left["total"], left["is_imported"]) == (1, 1, True)
 
 
 def test_a_file_that_lists_nothing_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -53,6 +53,7 @@ def test_the_whole_collection_that_comes_with_runs_is_offered(
 
     process = relevansi(tmp_path, "import", *files, *(["--catalogue"] if wanted else []))
 
-    printed = document(relevansi(tmp_path, "catalogue", "show", "--json"))
-    assert printed["imported"] == (300 if wanted else 0)
+    printed = document(relevansi(tmp_path, "catalogue", "search", "--json"))
+    assert printed["is_imported"] is wanted
+    assert (printed["total"] == 300) is wanted
     assert ("relevansi catalogue import corpus.jsonl" in process.stderr) is not wanted

@@ -17,7 +17,7 @@ from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import text_table
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.runs import problems
-from relevansi.services.catalogue import catalogue, imports, search
+from relevansi.services.catalogue import imports, search
 from relevansi.services.catalogue.filters import Filters
 from relevansi.services.catalogue.imports import Mode
 
@@ -65,28 +65,6 @@ def import_command(files: Sequence[Path], mode: str | None, *, reply: Reply) -> 
         say(gettext("Listed more than once, the last one counts: %(n)s.", n=outcome.repeated))
     for remark in problems.remarks(outcome.problems):
         notice(remark.text)
-
-
-@catalogue_command.command("show")
-@replies()
-def show_command(*, reply: Reply) -> None:
-    """Say how many items can be looked up.
-
-    JSON: {total, imported}
-    """
-    with options.writing() as (session, study):
-        extent = catalogue.up_to_date(session, study)
-        imported = imports.size(session)
-    if reply.is_json:
-        reply.json({"total": extent.total, "imported": imported})
-        return
-    line = gettext(
-        "%(total)s items can be looked up; %(imported)s are of imported files, the others "
-        "only runs returned.",
-        total=extent.total,
-        imported=imported,
-    )
-    say(line)
 
 
 @catalogue_command.command("search")

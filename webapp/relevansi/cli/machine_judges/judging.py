@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,9 @@ from relevansi.db.engine import Database
 from relevansi.db.tables.machine_judges import MachineJudge
 from relevansi.exporters.frame.json_files import fields
 from relevansi.i18n import gettext, ngettext
-from relevansi.metrics.agreement.agreement import Coefficient
-from relevansi.metrics.agreement.registry import COEFFICIENTS, coefficients
 from relevansi.printable import name_line
 from relevansi.services.machine_judges import calls, judges, token_estimates
 from relevansi.services.machine_judges.calls import MAX_AT_ONCE, JudgeWork, SessionState, Terms
-from relevansi.services.machine_judges.judges import BesidePeople
 from relevansi.services.people import raters
 from relevansi.services.study import studies
 from relevansi.services.workers.loop import POLL_SECONDS, WorkLoop
@@ -44,68 +40,6 @@ def _priced(command: Command) -> Command:
     answers = click.option("--completion-price", type=PRICE, help="Of a million tokens of answers.")
     prompts = click.option("--prompt-price", type=PRICE, help="Of a million tokens of prompts.")
     return prompts(answers(command))
-
-
-@judge_command.command("agreement")
-@click.argument("name")
-@replies()
-def agreement_command(name: str, *, reply: Reply) -> None:
-    """Show how far the judge NAME agrees with people; its figures are put in use on its page."""
-    with options.reading() as (session, study):
-        judge = judges.find_judge(session, study, name)
-        comparison = judges.beside_people(session, study, judge)
-        is_used = judge.released_at is not None
-    figures = coefficients(comparison.agreement)
-    figures.pop("fleiss_kappa", None)
-    if reply.is_json:
-        reply.json(_agreement_json(comparison, figures, is_used=is_used))
-        return
-    say(gettext("n = %(n)s cards that both decided", n=comparison.n))
-    for key, figure in figures.items():
-        text = "-" if figure.value is None else f"{figure.value:.4f}"
-        if figure.lower is not None and figure.upper is not None:
-            text += f" ({figure.lower:.4f} .. {figure.upper:.4f})"
-        say(f"{gettext(COEFFICIENTS[key].label)}: {text}")
-
-
-def _agreement_json(
-    comparison: BesidePeople, figures: Mapping[str, Coefficient], *, is_used: bool
-) -> dict[str, Any]:
-    keys = ("value", "lower", "upper", "why_undefined")
-    return {
-        "n": comparison.n,
-        "figures_in_use": is_used,
-        "table": [
-            {"machine": str(machine), "people": str(people), "cards": count}
-            for (machine, people), count in sorted(comparison.table.items())
-        ],
-        "agreement": {name: fields(figure, *keys) for name, figure in figures.items()},
-        "cards": [
-            {
-                "question": card.position,
-                "title": card.card.title,
-                "machine": str(card.machine),
-                "people": str(card.people),
-                "reason": card.reason,
-            }
-            for card in comparison.cards
-        ],
-    }
-
-
-@judge_command.command("list")
-@replies()
-def list_command(*, reply: Reply) -> None:
-    """List the machine judges, and whether their figures are in use."""
-    with options.reading() as (session, study):
-        lines = judges.judge_rows(session, study)
-    if reply.is_json:
-        reply.json({"judges": [line._asdict() for line in lines]})
-        return
-    for line in lines:
-        used = gettext("figures in use") if line.released_at else gettext("figures not in use")
-        judged = ngettext("%(n)s judgment", "%(n)s judgments", line.judged)
-        say(f"{line.name}  {line.model}  {line.prompt_sha256[:12]}  {judged}  {used}")
 
 
 @judge_command.command("new")

@@ -43,11 +43,6 @@ class UnknownGoldVersion(Missing):
     remedy = mark("The page of the gold questions lists all that there are.")
 
 
-class UnknownGoldQuestion(Missing):
-    message = mark("There are no such gold questions")
-    remedy = mark("The page of the gold questions lists all that there are.")
-
-
 class Version(NamedTuple):
     """One version of a set's gold questions, numbered from 1; ``name`` is that of its file."""
 
@@ -90,15 +85,6 @@ def in_force(session: Session, question_set_id: int) -> Gold | None:
     """Return the gold questions that count for a question set; ``None`` where it has none."""
     saved = versions(session, question_set_id)
     return _gold(session, saved[0]) if saved else None
-
-
-def find_gold(session: Session, study: Study, question_set_id: int) -> Gold:
-    """Return a set's gold questions; raises ``UnknownQuestionSet``, ``UnknownGoldQuestion``."""
-    find_set(session, study, question_set_id)
-    current = in_force(session, question_set_id)
-    if current is None:
-        raise UnknownGoldQuestion(question_set_id)
-    return current
 
 
 def read_questions(session: Session, set_ids: set[int], numbers: set[int]) -> GoldFile | None:
