@@ -41,7 +41,7 @@ def test_a_study_is_packed_and_verified_without_a_database(tmp_path: Path, run_i
     assert not elsewhere.exists()
     assert list(printed) == [
         "file", "equal", "fingerprint", "version", "created_at", "study", "rule", "runs",
-        "files", "figures", "differences", "left_out", "texts",
+        "files", "figures", "differences", "left_out",
     ]  # fmt: skip
     assert (printed["equal"], printed["rule"], len(printed["runs"])) == (True, "majority", 2)
     assert run_id in printed["runs"]
@@ -64,9 +64,8 @@ def test_a_flipped_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert {"kind", "file", "place", "stated", "computed", "source"} == set(
         result["differences"][0]
     )
-    assert result["texts"]["verdicts.csv"][:2] == ["--- verdicts.csv", "+++ study/*.json"]
     assert process.returncode == 1
-    assert "    -Pemilik,1,2,,slug:d,1,0,,\n" in process.stdout
+    assert "Pemilik,1,2,,slug:d,1,0,," in process.stdout
     assert "16/16" in process.stderr  # 7 files of each run, the comparisons, the rules
 
 

@@ -9,9 +9,7 @@ from ir_measures import RR, P
 
 from relevansi.exporters.exports.judged_results import (
     JudgedResult,
-    ScoreMissing,
     document,
-    misordered,
     qrels,
     run_file,
 )
@@ -48,25 +46,6 @@ def test_the_score_falls_with_the_rank_in_every_list() -> None:
         "1 Q0 slug:rumah-2 2 1 hybrid%20gpt%204\n"
         "2 Q0 slug:rumah-1 1 1 hybrid%20gpt%204\n"
     )
-
-
-def scored(*scores: float | None) -> list[JudgedResult]:
-    return [
-        JudgedResult("1", rank, f"d{rank}", score=score) for rank, score in enumerate(scores, 1)
-    ]
-
-
-def test_own_scores_stand_in_the_fifth_of_six_columns() -> None:
-    assert run_file(scored(0.5, -2.0), tag="t", scores=True) == (
-        "1 Q0 d1 1 0.5 t\n1 Q0 d2 2 -2.0 t\n"
-    )
-    assert misordered(scored(0.5, -2.0)) == []
-    assert misordered(scored(0.5, 0.5)) == misordered(scored(0.1, 0.2)) == ["1"]
-
-
-def test_a_result_without_a_score_gives_no_run_of_scores() -> None:
-    with speaking("en"), pytest.raises(ScoreMissing, match="Result 2 of question 1"):
-        run_file(scored(0.5, None), tag="t", scores=True)
 
 
 @pytest.mark.parametrize(

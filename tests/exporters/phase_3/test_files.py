@@ -12,7 +12,7 @@ import openpyxl
 import pytest
 
 from relevansi.exporters.phase_3 import summary
-from relevansi.exporters.phase_3.summary import COLUMNS, DATA, FORMATS, data_file, user_study_json
+from relevansi.exporters.phase_3.summary import COLUMNS, FORMATS, data_workbook, user_study_json
 from relevansi.i18n import speaking
 from relevansi.kinds.property import Card
 from relevansi.metrics.judging.figures import QueryRow
@@ -125,7 +125,7 @@ TEXTS = ("markdown", "latex", "html")
 
 
 def rows(name: str) -> list[dict[str, Any]]:
-    book = openpyxl.load_workbook(io.BytesIO(data_file(user_study_report(), "phase3.xlsx")[0]))
+    book = openpyxl.load_workbook(io.BytesIO(data_workbook(user_study_report())))
     columns, *listed = book[name].iter_rows(values_only=True)
     return [dict(zip(map(str, columns), row, strict=True)) for row in listed]
 
@@ -150,7 +150,7 @@ def test_nothing_hostile_survives_in_html_latex_or_a_spreadsheet() -> None:
 
     assert "<script>alert" not in html
     assert "\\input{x}" not in latex
-    book = openpyxl.load_workbook(io.BytesIO(data_file(report, "phase3.xlsx")[0]))
+    book = openpyxl.load_workbook(io.BytesIO(data_workbook(report)))
     assert book.sheetnames == list(COLUMNS)
     assert not any(
         cell.data_type == "f" for sheet in book for row in sheet.iter_rows() for cell in row
@@ -203,8 +203,7 @@ def test_one_participant_or_nobody_has_no_interval_and_the_table_says_why() -> N
     nobody = user_study_report([])
     for name in FORMATS:
         assert FORMATS[name].render(nobody, DAY)
-    for name in DATA:
-        assert data_file(nobody, name)[0]
+    assert data_workbook(nobody)
     assert nobody.figures["mrr"].value is None
     with speaking("en"):
         table = summary.summary(user_study_report(user_study_report().people[:1]))

@@ -24,7 +24,6 @@ from relevansi.db.tables.study import Study
 from relevansi.i18n import speak_of
 from relevansi.importers.results import formats
 from relevansi.importers.results.formats import Choices
-from relevansi.kinds import listed_item
 from relevansi.records import Click
 from relevansi.services.exports import exports
 from relevansi.services.exports.exports import (
@@ -240,7 +239,7 @@ def test_a_table_of_figures_is_refused_beside_its_results_too(
         assert "results_of_figures" in codes
 
 
-def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
+def test_a_run_comes_in_again_with_its_order(
     session: Session, study: Study, runs: list[str]
 ) -> None:
     plain = exports.export(session, study, runs[0], MERGED, "run").data.decode()
@@ -254,16 +253,6 @@ def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
     assert len([line for line in lines if line[0] == "q01"]) == 20  # the tail is appended
     (again,) = formats.read([("again.run", plain.encode())], Choices(depth=10)).runs
     assert list(again.queries[0].tail) == first.extra["tail"]
-    file = exports.export(session, study, runs[0], MERGED, "run", scores=True)
-    assert {len(line.split()) for line in file.data.decode().splitlines()} == {6}
-    assert file.notes  # of the tail only ids are stored
-    (again,) = formats.read([("again.run", file.data)], Choices(depth=10)).runs
-    cards = again.queries[0].cards
-    stored = [(result.card["score"], listed_item(result.card, result.judged_item.card))
-             for result in first.results]  # fmt: skip
-    assert [(card.score, card.doc_id) for card in cards] == [
-        (score, getattr(item, "doc_id", None)) for score, item in stored
-    ]
 
 
 def test_unjudged_results_are_minus_one_where_that_is_wanted(

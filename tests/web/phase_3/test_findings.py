@@ -14,7 +14,7 @@ from openpyxl import load_workbook
 from relevansi.db.engine import Database
 from relevansi.db.tables.phase_3 import OwnQuestion
 from relevansi.db.tables.runs import Run
-from relevansi.exporters.phase_3.summary import DATA, FORMATS
+from relevansi.exporters.phase_3.summary import FORMATS
 from relevansi.records import Relevance
 from relevansi.services.phase_3 import participants, user_studies
 from relevansi.services.phase_3.user_studies import UserStudySettings
@@ -289,14 +289,11 @@ def test_all_that_was_given_leaves_by_pseudonym_and_runs_nowhere(client: FlaskCl
         answer = client.get(f"{PAGE}report.{name}")
         assert answer.content_type == made.media_type
         assert "phase3_summary_" in answer.headers["Content-Disposition"]
-    for name in DATA:
-        answer = client.get(f"{PAGE}data/{name}")
-        assert answer.status_code == 200
-        assert f"filename={name}" in answer.headers["Content-Disposition"]
-    assert client.get(f"{PAGE}data/secret.csv").status_code == 404
-    book = load_workbook(BytesIO(client.get(f"{PAGE}data/phase3.xlsx").data))
+    answer = client.get(f"{PAGE}data/phase3.xlsx")
+    assert "filename=phase3.xlsx" in answer.headers["Content-Disposition"]
+    book = load_workbook(BytesIO(answer.data))
     assert book["cards"].max_row == 1 + 6
-    decoded = json.loads(client.get(f"{PAGE}data/phase3.json").data)
+    decoded = json.loads(client.get(f"{PAGE}report.json").data)
     assert [participant["participant"] for participant in decoded["participants"]] == [
         "Melati",
         "Kenari <i>",

@@ -170,7 +170,6 @@ PACK, PAGE = "proof-pack", "html"
 OPTIONS: Mapping[str, Sequence[str]] = {
     "style": ("csv", "wide-csv", "long-csv"),
     "unjudged": ("qrels",),
-    "scores": ("run",),
     "texts": ("json",),
     "index": ("rank-eval",),
 }
@@ -189,7 +188,6 @@ OPTIONS: Mapping[str, Sequence[str]] = {
     help="CSV for Excel: with a byte order mark, `;` and the decimal sign of the language.",
 )
 @click.option("--unjudged", is_flag=True, help="qrels: -1 for what nobody could judge, for infAP.")
-@click.option("--scores", is_flag=True, help="run: each list's own scores in the place of ours.")
 @click.option("--texts", is_flag=True, help="json: the texts of documents too.")
 @click.option("--index", help="rank-eval: the index that holds the documents.")
 @output_option

@@ -29,8 +29,7 @@ def verify_command(file: Path, reply: Reply) -> None:
     \b
     JSON: {file, equal, fingerprint, version, created_at, study, rule, runs, files,
       figures, differences: [{kind, file, place: [], stated, computed, source}],
-      left_out, texts: {FILE: [lines of a unified diff]}}; kind is one of hash,
-      missing, unlisted, unreadable, figure, cell.
+      left_out}; kind is one of hash, missing, unlisted, unreadable, figure, cell.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     with (
         file.open("rb") as data,
@@ -78,7 +77,6 @@ def _lines(report: Verification) -> Iterator[str]:
         if len(differences) > MOST_LINES:
             more = len(differences) - MOST_LINES
             yield "  " + gettext("and %(n)s more; --format json lists all of them", n=more)
-        yield from (f"    {line}" for line in report.texts.get(file, ()))
 
 
 _OF_FILES = {

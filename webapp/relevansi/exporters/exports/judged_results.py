@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -28,19 +27,12 @@ from relevansi.exporters.exports.judging_sentences import (
 from relevansi.exporters.frame.csv_cells import csv_bytes
 from relevansi.exporters.frame.json_files import JsonValue, fields
 from relevansi.exporters.frame.tables import escaped
-from relevansi.failures import Refused
-from relevansi.i18n import gettext, language, mark, ngettext
+from relevansi.i18n import gettext, language, ngettext
 from relevansi.kinds.document import Document
 from relevansi.metrics.agreement.registry import COEFFICIENTS, coefficients
 from relevansi.metrics.agreement.report import KindAgreement
 from relevansi.metrics.judging.figures import RunReport
 from relevansi.records import Number, Scale
-
-
-class ScoreMissing(Refused):
-    message = mark("Result %(rank)s of question %(question)s has no score of its own")
-    remedy = mark("Take the run without --scores: its scores follow the ranks.")
-
 
 _UNSAFE = re.compile(r"[\s\x00]")
 
@@ -51,9 +43,9 @@ class JudgedResult(Struct, frozen=True):
     ``query_id`` is the question's own id in its owner's files, else its number; ``docno`` names
     the item. ``rank`` is from 1, ``None`` for an item that is not in the list, ``is_below`` for one
     below the ranks that are judged. ``repetition`` is 1 at the item's first place in the list, 2
-    at the next. ``is_pooled``: it is to be judged. ``score`` and ``position`` (from 0) are those of
-    the list as imported, ``span_id`` and ``index`` where the list came from. ``is_emptiness``: it
-    stands for an empty list, and names no item. ``reason`` says why the item is not relevant.
+    at the next. ``is_pooled``: it is to be judged. ``position`` (from 0) is that of the list as
+    imported, ``span_id`` and ``index`` say where the list came from. ``is_emptiness``: it stands
+    for an empty list, and names no item. ``reason`` says why the item is not relevant.
     """
 
     query_id: str
@@ -69,7 +61,6 @@ class JudgedResult(Struct, frozen=True):
     judged_item_id: int = 0
     is_below: bool = False
     is_pooled: bool = True
-    score: float | None = None
     position: int | None = None
     span_id: str = ""
     index: str = ""
@@ -118,39 +109,21 @@ def qrels(
     return "".join(dict.fromkeys(lines)), () if unjudged else tuple(_left_out(listed))
 
 
-def run_file(results: Iterable[JudgedResult], *, tag: str, scores: bool = False) -> str:
+def run_file(results: Iterable[JudgedResult], *, tag: str) -> str:
     """The ranked lists, ``query Q0 document rank score tag`` per line.
 
     The score falls by one from rank to rank and ends at 1, since tools sort by it and not
-    by the rank. A question with an empty list has no line, as the form has none for it. With
-    `scores` it is the list's own score instead. Raises ``ScoreMissing`` for a result without one.
+    by the rank. A question with an empty list has no line, as the form has none for it.
     """
     ranked = [(result, result.rank) for result in results if result.rank is not None]
     # Lists are in rank order, so that the last rank of each is what remains here.
     last_ranks = {result.query_id: rank for result, rank in ranked}
     lines = []
     for result, rank in ranked:
-        score: float | None = last_ranks[result.query_id] + 1 - rank
-        if scores:
-            score = result.score
-        if score is None:
-            raise ScoreMissing(rank=rank, question=result.query_id)
+        score = last_ranks[result.query_id] + 1 - rank
         listed = f"{one_word(result.query_id)} Q0 {document(result)} {rank} {score}"
         lines.append(f"{listed} {one_word(tag)}\n")
     return "".join(lines)
-
-
-def misordered(results: Iterable[JudgedResult]) -> list[str]:
-    """The ids of the questions whose own scores do not fall from each rank to the next."""
-    by_question: dict[str, list[float]] = {}
-    for result in results:
-        if result.rank is not None and result.score is not None:
-            by_question.setdefault(result.query_id, []).append(result.score)
-    return [
-        query_id
-        for query_id, scores in by_question.items()
-        if any(score <= following for score, following in pairwise(scores))
-    ]
 
 
 def _left_out(results: Iterable[JudgedResult]) -> Iterator[str]:

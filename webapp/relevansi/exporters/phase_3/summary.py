@@ -17,8 +17,8 @@ from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.pictures import EDGE, GAP, Track
 from relevansi.exporters.comparisons.words import SUGGESTED, since, until
 from relevansi.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
-from relevansi.exporters.frame.json_files import fields, json_file, moment_json, whole_if_exact
-from relevansi.exporters.frame.report_formats import XLSX, formats
+from relevansi.exporters.frame.json_files import fields, moment_json, whole_if_exact
+from relevansi.exporters.frame.report_formats import formats
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook
 from relevansi.exporters.frame.tables import (
     Cell,
@@ -452,6 +452,11 @@ def sheet(report: UserStudyReport, name: str) -> Sheet:
     return Sheet(name, columns, [[row.get(column) for column in columns] for row in rows])
 
 
+def data_workbook(report: UserStudyReport) -> bytes:
+    """Return all that participants gave as one workbook."""
+    return workbook([sheet(report, each) for each in COLUMNS])
+
+
 def _answer_row(person: Person, answer: OwnAnswer) -> dict[str, Any]:
     values = _answer(answer)
     return {
@@ -622,17 +627,6 @@ def _figures(means: Mapping[str, ClusteredMean]) -> dict[str, Any]:
         }
         for name, mean in means.items()
     }
-
-
-DATA = ("phase3.xlsx", "phase3.json")
-"""Every file of the participants' data."""
-
-
-def data_file(report: UserStudyReport, name: str) -> tuple[bytes, str]:
-    """Return one of the files of ``DATA`` and its media type."""
-    if name == "phase3.xlsx":
-        return workbook([sheet(report, each) for each in COLUMNS]), XLSX
-    return json_file(user_study_json(report)), "application/json"
 
 
 FORMATS = formats(document, user_study_json)

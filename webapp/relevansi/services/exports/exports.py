@@ -225,34 +225,10 @@ def _qrels(rated: RatedRun, *, unjudged: bool = False) -> ExportedFile:
     return rated.file("qrels.txt", text.encode(), *notes, *rated.unsampled_sentence())
 
 
-def _run_file(rated: RatedRun, *, scores: bool = False) -> ExportedFile:
-    """Return the ranked lists in TREC form, tagged with the run's id; with their own `scores`."""
-    results, notes = [*judged(rated)], rated.unsampled_sentence()
-    if not scores:
-        text = judged_results.run_file(results, tag=rated.run_id)
-        return rated.file("run.txt", text.encode(), *notes)
-    n_results = len(results)
-    results = [result for result in results if not result.is_below]
-    if len(results) < n_results:
-        note = ngettext(
-            "%(n)s result is left out: scores are stored for the ranks that are judged.",
-            "%(n)s results are left out: scores are stored for the ranks that are judged.",
-            n_results - len(results),
-        )
-        notes = (note, *notes)
-    text = judged_results.run_file(results, tag=rated.run_id, scores=True)
-    misordered = judged_results.misordered(results)
-    if misordered:
-        note = ngettext(
-            "In the list of %(n)s question the scores do not fall from rank to rank (%(ids)s): "
-            "tools that sort by score put it in another order.",
-            "In the lists of %(n)s questions the scores do not fall from rank to rank (%(ids)s): "
-            "tools that sort by score put them in another order.",
-            len(misordered),
-            ids=", ".join(misordered),
-        )
-        notes = (note, *notes)
-    return rated.file("run_scores.txt", text.encode(), *notes)
+def _run_file(rated: RatedRun) -> ExportedFile:
+    """Return the ranked lists in TREC form, tagged with the run's id."""
+    text = judged_results.run_file(judged(rated), tag=rated.run_id)
+    return rated.file("run.txt", text.encode(), *rated.unsampled_sentence())
 
 
 def judged(rated: RatedRun, *, with_empty: bool = False) -> Iterator[JudgedResult]:
@@ -319,7 +295,6 @@ def judged(rated: RatedRun, *, with_empty: bool = False) -> Iterator[JudgedResul
                 judged_item_id=item_id or 0,
                 is_below=is_below,
                 is_pooled=stored is not None and (not is_below or verdict is not None),
-                score=card.get("score") if card else None,
                 position=card.get("position") if card else None,
                 span_id=question.span_id or "",
                 index=question._mapping["_index"] or "",

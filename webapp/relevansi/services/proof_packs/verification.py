@@ -8,7 +8,6 @@ and compared (decision 0040).
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from itertools import islice, takewhile, zip_longest
+from itertools import takewhile, zip_longest
 from math import isclose
 from typing import Any, get_args
 
@@ -56,12 +55,6 @@ ROWS = "study/*.json"
 
 MAX_DIFFERENCES = 20_000
 """How many differences are listed; the rest is counted."""
-
-MAX_DIFF_LINES = 40
-"""How many lines of a unified diff are listed."""
-
-MAX_LINES = 2_000
-"""A file of more lines has no unified diff: the time grows with their square."""
 
 _MAX_CHARACTERS = 120
 _TOLERANCE = 1e-9
@@ -125,8 +118,7 @@ class Verification(Struct):
     """The result of verifying a pack, with the keys of its JSON document.
 
     ``fingerprint`` is the SHA-256 of the manifest. ``files`` and ``figures`` count those compared;
-    ``left_out`` counts differences beyond those listed. ``texts`` has a unified diff of each text
-    that differs.
+    ``left_out`` counts differences beyond those listed.
     """
 
     file: str
@@ -141,7 +133,6 @@ class Verification(Struct):
     figures: int
     differences: list[PackDifference] = field(default_factory=list)
     left_out: int = 0
-    texts: dict[str, list[str]] = field(default_factory=dict)
 
 
 def verify(pack: ProofPack, on_progress: OnProgress = no_progress) -> Verification:
@@ -265,7 +256,6 @@ class _Comparison:
             new = computed.decode(errors="replace").split("\n")
             # Bytes that are no UTF-8 may read as equal texts.
             self._add_all(kind, name, [*lines(old, new)] or [((), "other bytes", "")])
-            self.verification.texts[name] = unified_diff(old, new, name)
 
     def _add_all(
         self, kind: DifferenceKind, file: str, differences: Iterable[Disagreement]
@@ -484,17 +474,6 @@ def lines(packed: Sequence[str], computed: Sequence[str]) -> Iterator[Disagreeme
             old_end = None if old is None else scalar(old[start:])
             new_end = None if new is None else scalar(new[start:])
             yield (f"line {number}",), old_end, new_end
-
-
-def unified_diff(packed: Sequence[str], computed: Sequence[str], file: str) -> list[str]:
-    """Return the first lines of a unified diff, none of long files."""
-    if max(len(packed), len(computed)) > MAX_LINES:
-        return []
-    diff = difflib.unified_diff(packed, computed, file, ROWS, n=1, lineterm="")
-    shown_lines = [str(scalar(line)) for line in islice(diff, MAX_DIFF_LINES + 1)]
-    if len(shown_lines) > MAX_DIFF_LINES:
-        shown_lines[-1] = "…"
-    return shown_lines
 
 
 def numbers(document: object) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from flask import Blueprint, Response, make_response, render_template, request, url_for
-from werkzeug.exceptions import NotFound
 from wtforms import Form
 
+from relevansi.exporters.frame.report_formats import XLSX
 from relevansi.exporters.phase_3 import summary
-from relevansi.exporters.phase_3.summary import DATA, FORMATS, data_file, file_name
+from relevansi.exporters.phase_3.summary import FORMATS, file_name
 from relevansi.metrics.phase_3.user_study import UserStudyReport
 from relevansi.services.phase_3 import findings, participants, user_studies
 from relevansi.services.phase_3.findings import LONGEST
@@ -41,7 +41,6 @@ def show() -> str:
         counts=summary.counts(report),
         sections={section.name: section for section in document.sections},
         formats=tuple(FORMATS),
-        data=DATA,
         copies=copies,
     )
 
@@ -53,11 +52,10 @@ def take_away(file_format: str) -> Response:
     return attached(write.render(_exported(name), today), write.media_type, name)
 
 
-@blueprint.get("/data/<name>")
-def data(name: str) -> Response:
-    if name not in DATA:
-        raise NotFound
-    return attached(*data_file(_exported(name), name), name)
+@blueprint.get("/data/phase3.xlsx")
+def data() -> Response:
+    name = "phase3.xlsx"
+    return attached(summary.data_workbook(_exported(name)), XLSX, name)
 
 
 @blueprint.get("/questions")
