@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relevansi.importers.runs.links import find_link, slug_of, source_of
+from relevansi.importers.runs.links import find_link, slug_and_source
 
 SITE = "https://rumah.example/properti"
 
@@ -46,4 +46,4 @@ def test_a_link_has_its_label_and_its_address(
 def test_slug_and_source_are_parts_of_the_path(
     url: str, slug: str | None, source: str | None
 ) -> None:
-    assert (slug_of(url), source_of(url)) == (slug, source)
+    assert slug_and_source(url) == (slug, source)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 _SOURCES = {"properti": "listing", "proyek": "project"}
@@ -64,32 +63,23 @@ def find_bare_url(text: str) -> str | None:
     return url.rstrip(".,;:!?*'\"") if "(" in url else url.rstrip(".,;:!?*'\")")
 
 
-def slug_of(url: str) -> str | None:
-    """Return the last segment of the address's path, without query and fragment; ``None`` if bare.
+def slug_and_source(url: str) -> tuple[str | None, str | None]:
+    """Return what an address says of its listing; of each ``None`` where it says nothing.
 
-    >>> slug_of("https://x.id/properti/rumah-cemara-6f31/?utm=1"), slug_of("https://x.id/")
-    ('rumah-cemara-6f31', None)
+    The slug is the last segment of the path, without query and fragment. The source is "listing"
+    below /properti/ and "project" below /proyek/.
+
+    >>> slug_and_source("https://x.id/properti/rumah-6f31/?utm=1"), slug_and_source("https://x.id/")
+    (('rumah-6f31', 'listing'), (None, None))
     """
-    segments = _segments(url)
-    last = segments[-1] if segments else None
-    return None if last in _SOURCES else last
-
-
-def source_of(url: str) -> str | None:
-    """Return "listing" for /properti/, "project" for /proyek/, else ``None``: not stated."""
-    for segment in _segments(url):
-        if segment in _SOURCES:
-            return _SOURCES[segment]
-    return None
-
-
-@lru_cache(maxsize=16)
-def _segments(url: str) -> tuple[str, ...]:
     path = url.split("#", 1)[0].split("?", 1)[0]
     _, scheme, behind_scheme = path.partition("://")
     if scheme or path.startswith("www."):
         path = (behind_scheme or path).partition("/")[2]
-    return tuple(filter(None, path.split("/")))
+    segment = source = None
+    for segment in filter(None, path.split("/")):
+        source = source or _SOURCES.get(segment)
+    return None if segment in _SOURCES else segment, source
 
 
 def _target(text: str, start: int) -> tuple[str, int]:

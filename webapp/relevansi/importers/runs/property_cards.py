@@ -26,7 +26,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from relevansi.importers.runs.links import find_bare_url, find_link, find_url, slug_of, source_of
+from relevansi.importers.runs.links import find_bare_url, find_link, find_url, slug_and_source
 from relevansi.importers.runs.prices import (
     NUMBER,
     content_of,
@@ -217,7 +217,12 @@ def _unmarked_reader(text: str) -> Callable[[str], Fields] | None:
             return reader
     link, url = find_link(text), find_url(text)
     says_so = link and re.match(r"(?:lihat|detail|link)", link.label, re.IGNORECASE)
-    return read_link if url and (says_so or source_of(url)) else None
+    return read_link if url and (says_so or _is_listing(url)) else None
+
+
+def _is_listing(url: str) -> bool:
+    _, source = slug_and_source(url)
+    return source is not None
 
 
 def _filled_fields(**fields: object) -> Fields:
@@ -355,10 +360,9 @@ class _Item(Struct):
         for of_line in reversed(self.details):  # the first value of each counts
             fields |= of_line
         url = fields.get("url") or ""
-        slug = slug_of(url)
-        fields.setdefault("slug", slug)
-        fields.setdefault("source", source_of(url))
-        return Card(title=self.title or slug or url, **fields)
+        fields["slug"], source = slug_and_source(url)
+        fields.setdefault("source", source)
+        return Card(title=self.title or fields["slug"] or url, **fields)
 
 
 def parse(response: str) -> tuple[Card, ...]:
@@ -505,7 +509,7 @@ def _read_title(text: str, indent: int) -> tuple[_Item, str]:
     link = find_link(text)
     marker = _BARE_TAIL.search(text)
     cut = min(len(link.before) if link else len(text), marker.start() if marker else len(text))
-    if cut == len(text) or not (marker or (link and source_of(link.url)) or find_bare_url(text)):
+    if cut == len(text) or not (marker or (link and _is_listing(link.url)) or find_bare_url(text)):
         return _Item(_clean(text), indent, fits_alone=False), ""
     return _Item(_clean(text[:cut].rstrip(_SEPARATORS)), indent, fits_alone=False), text[cut:]
 

@@ -16,7 +16,7 @@ import nh3
 from msgspec.structs import replace
 
 from relevansi.importers.runs.json_documents import FromPerson, read_object
-from relevansi.importers.runs.links import slug_of
+from relevansi.importers.runs.links import slug_and_source
 from relevansi.importers.runs.prices import HIGHEST_PRICE, exact_number
 from relevansi.importers.runs.property_cards import LARGEST_AREA
 from relevansi.kinds.property import Card, Particulars
@@ -264,7 +264,7 @@ def _agree(card: Card, listed: PropertyInFile) -> bool:
 
 
 def _slug(listed: PropertyInFile) -> str | None:
-    return listed.slug or (slug_of(listed.url) if listed.url else None)
+    return listed.slug or slug_and_source(listed.url or "")[0]
 
 
 def _plain(title: str) -> str:
