@@ -202,10 +202,9 @@ def demo(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def coverage(session: nox.Session) -> None:
-    """Run the tests without a browser and list the lines of the product that none of them runs."""
-    install(session)
-    which = ("-m", "not browser and not journey", *REPEATED)
-    session.run("coverage", "run", "--source=relevansi", "-m", "pytest", *which, *session.posargs)
+    """Run the tests and list the lines of the product that none of them runs, in any process."""
+    run_tests(session, program=("coverage", "run", "-m", "pytest"))
+    session.run("coverage", "combine", "--quiet")
     session.run("coverage", "report", "--show-missing", "--skip-covered")
 
 
@@ -358,13 +357,14 @@ def locked(file: str) -> list[Requirement]:
     return [Requirement(line.rstrip(" \\")) for line in lines if line[:1].isalnum()]
 
 
-def run_tests(session: nox.Session, *which: str) -> None:
+def run_tests(session: nox.Session, *which: str, program: Iterable[str] = ("pytest",)) -> None:
     """Run the tests that `which` selects on every core."""
     install(session)
     surroundings = {"RELEVANSI_CHROMIUM": chromium(session, CHROMIUM_SHELL), **COMPILED}
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
         surroundings["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
-    session.run("pytest", *which, *EVERY_CORE, *REPEATED, *session.posargs, env=surroundings)
+    options = (*which, *EVERY_CORE, *REPEATED, *session.posargs)
+    session.run(*program, *options, env=surroundings)
 
 
 def try_new_inputs(session: nox.Session, *which: str) -> None:

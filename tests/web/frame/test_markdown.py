@@ -13,6 +13,9 @@ from relevansi.web.frame.markdown import MOST_IN_A_LINE, line, link, render
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
 
+SECONDS = 30
+"""Far more than it takes on a slow machine; what goes back over a text would take minutes."""
+
 
 def test_links_open_apart_and_pictures_load_only_where_they_are_wanted() -> None:
     html = render("[Lihat Detail](https://listing.example/a)")
@@ -37,7 +40,7 @@ def test_no_text_takes_long(text: str) -> None:
     start = process_time()
     render(text)
 
-    assert process_time() - start < 2
+    assert process_time() - start < SECONDS
 
 
 def test_what_nobody_sees_is_left_out() -> None:
@@ -51,7 +54,7 @@ def test_all_of_a_text_longer_than_any_answer_is_shown_as_it_was_written() -> No
     shown = render("LT 1m² <b> " * 300_000, uncut=True)
 
     assert shown == "<pre>" + "LT 1m² &lt;b&gt; " * 300_000 + "</pre>"
-    assert process_time() - start < 2
+    assert process_time() - start < SECONDS
 
 
 def test_a_long_answer_is_cut_until_all_of_it_is_asked_for(
