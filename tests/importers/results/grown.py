@@ -29,6 +29,7 @@ SYSTEMS = ("bm25", "dense")
 IDS = (("d7", "d2", "d5"), ("e1", "e4", "e9"))
 LISTS = {
     "algolia.json": "hits",
+    "assistants.json": "run_step.step_details.tool_calls.0.file_search.results",
     "azure.json": "value",
     "bedrock.json": "retrievalResults",
     "cohere.json": "results",
@@ -37,7 +38,9 @@ LISTS = {
     "deepeval.json": "retrieval_context",
     "dify.json": "records",
     "fastgpt.json": "quoteList",
+    "gemini.json": "response.candidates.0.groundingMetadata.groundingChunks",
     "haystack.json": "retriever.documents",
+    "ikat.json": "responses.0.passage_provenance",
     "kendra.json": "ResultItems",
     "kernel_memory.json": "relevantSources",
     "langchain.json": "outputs",
@@ -60,6 +63,7 @@ LISTS = {
     "solr.json": "response.docs",
     "trulens.json": "record_json.calls.0.rets",
     "typesense.json": "hits",
+    "upstash.json": "result",
     "vector_store.json": "data",
     "vertex.json": "results",
     "vespa.json": "root.children",
@@ -69,6 +73,7 @@ LISTS = {
 OBJECTS = {
     "algolia.json": ("results",),
     "fastgpt.json": ("responseData",),
+    "ikat.json": ("turns",),
     "promptfoo.json": ("results", "results"),
     "rank_eval.json": ("details",),
     "relevansi.json": ("queries",),

@@ -467,8 +467,18 @@ def test_the_first_of_doubled_documents_and_questions_counts() -> None:
         ("t.csv", "query,text,text\nq,a,b\n", "results_columns_twice", 1),
         ("a.jsonl", '{"query": "q", "results": ["A"]}\n{"query": ', "json_broken", 2),
         ("a.jsonl", '{"query": "q", "results": ["Document(id=1)"]}\n', "results_printed", 1),
+        (
+            "a.jsonl",
+            """{"query": "q", "results": ["Hit(id='d7', text='A', score=1)"]}\n""",
+            "results_printed",
+            1,
+        ),
+        ("a.jsonl", '{"query": "q", "results": ["<Hit object at 0x7f>"]}', "results_printed", 1),
+        ("a.jsonl", '{"query": "q", "results": ["[object Object]"]}', "results_printed", 1),
         ("q.qrels", "q1 0 d7 1\nq1 0 d2\nq1 0 d3 0\n", "results_word_count", 2),
         ("a.csv", "query,doc_id\nq,d\0\0\0\0\0\0\0\0", "not_text", None),
+        ("a.db", "SQLite format 3" + "\0" * 99, "not_text", None),
+        ("a.zst", "q\1\2\3\4\5,d" * 9, "not_text", None),
         ("a.json", '- query: why\n  results: ["A"]\n', "unknown_format", None),
         ("a.json", '{"q1": {"d7": 1.5, "d2": null}}', "results_json_unknown", None),
         (
@@ -733,9 +743,37 @@ def test_grades_of_other_documents_are_an_error() -> None:
         read({"a.run": RUN, "q.qrels": "q1 0 doc-1 1\n"})
 
     assert refused.value.problem.code == "results_grades_apply_to_none"
+    with pytest.raises(ImportRefused):
+        read({"a.run": RUN, "q.qrels": "q9 0 d7 1\n"})
     known = {"a.run": RUN, "q.qrels": "q1 0 d9 1\n", "corpus.jsonl": '{"_id": "d9", "text": "x"}\n'}
     with pytest.raises(ImportRefused):
         read(known)  # no result needs d9, so nobody looked for it
+
+
+def test_grades_by_the_words_of_a_question_are_those_of_its_id() -> None:
+    qrels = json.dumps({"winter boots": {"d7": 2}})
+    group = read({"a.run": RUN, "topics.tsv": "q1\twinter boots\n", "qrels.json": qrels})
+
+    assert [(grade.external_id, grade.identity) for grade in group.judged] == [("q1", "doc:d7")]
+
+
+def test_a_table_of_grades_with_texts_beside_a_run_is_no_run() -> None:
+    table = "query_id,doc_id,text,rating\nq1,d2,Red evening gown,0\nq1,d7,Long red dress,2\n"
+
+    group = read({"a.run": RUN, "g.csv": table})
+
+    assert [run.search_method for run in group.runs] == ["bm25"]
+    assert group.runs[0].queries[0].cards[0].text == "Long red dress"
+    assert len(group.judged) == 2
+    assert "results_grades_only" in [problem.code for problem in group.problems]
+    assert len(read({"g.csv": table}).runs) == 1
+    assert len(read({"a.csv": table, "b.csv": table}).runs) == 2
+
+
+def test_a_text_that_no_result_names_is_reported() -> None:
+    group = read({"a.run": RUN, "train.txt": "2 qid:1 1:0.5 # d7\n"})
+
+    assert "results_documents_unread" in [problem.code for problem in group.problems]
 
 
 def test_a_label_names_the_run_of_a_file_that_names_none() -> None:
@@ -959,6 +997,21 @@ def test_documents_without_a_question_say_what_is_missing() -> None:
 
     assert refused.value.problem.code == "results_json_unknown"
     assert refused.value.problem.details["keys"] == "page_content: text, metadata: {}"
+
+
+def test_documents_or_questions_alone_name_what_they_have() -> None:
+    for table in ("suche;doc_id;text\nboots;d7;A\n", "id,frage\n1,boots\n"):
+        (problem,) = read({"t.csv": table}).problems
+        assert problem.code == "results_columns_missing"
+    with pytest.raises(ImportRefused) as refused:
+        read({"a.json": json.dumps([{"node": {"id_": "d7", "text": "A"}, "score": 0.5}])})
+    assert refused.value.problem.details["keys"] == "node: {id_: text, text: text}, score: 0"
+
+
+def test_a_topic_is_asked_by_its_title() -> None:
+    topics = json.dumps([{"id": "q1", "title": "boots", "description": "Which boots are warm?"}])
+
+    assert read({"a.run": RUN, "topics.json": topics}).runs[0].queries[0].question == "boots"
 
 
 def test_rows_in_one_list_of_json_are_a_table() -> None:

@@ -155,6 +155,8 @@ def test_results_are_read_however_they_lie_beside_their_question(
             {"r": {"boots": BOTH}},
         ),
         ({"query": {"0": "boots"}, "contexts": {"0": TEXTS}}, {"r": {"boots": ONLY_TEXTS}}),
+        ({"red dress": dict(BOTH)}, {"r": {"red dress": BOTH}}),
+        ({"q1": dict(BOTH), "q2": dict(BOTH)}, {"r": {"q1": BOTH, "q2": BOTH}}),
     ],
 )
 def test_keys_are_questions_or_systems(
@@ -171,6 +173,7 @@ def test_keys_are_questions_or_systems(
         {"query": "boots", "results": [[0, 0.9], [1, 0.8]]},  # places in a list nobody has
         {"query": ["boots", "red dress"], "results": DOCS},
         {"queries": {"u1": "boots"}, "corpus": {"d7": "A"}, "relevant_docs": {"u1": ["d7"]}},
+        {"query": "boots", "answer": "A", "references": TEXTS},  # what the answer should be
     ],
 )
 def test_what_may_mean_several_is_refused(value: Json) -> None:
@@ -236,6 +239,20 @@ SOLR: dict[str, object] = {"responseHeader": {"params": {"q": "red dress"}}}
                 "mlflow.spanOutputs": json.dumps(DOCS)}},
             {"name": "llm", "span_id": "t", "attributes": {"mlflow.spanType": '"LLM"'}}]}},
          BOTH),
+        ({**RED, "retrieved_contents": [TEXTS], "retrieved_ids": [IDS],
+          "retrieve_scores": [[3, 2]]}, BOTH),
+        ({**RED, "candidates": [{"grounding_metadata": {"grounding_chunks": [
+            {"retrieved_context": {"text": text}} for text in TEXTS]}}]}, ONLY_TEXTS),
+        ({**RED, "steps": {"data": [
+            {"id": "s2", "step_details": {"message_creation": {"message_id": "m"}}},
+            {"id": "s1", "step_details": {"tool_calls": [{"file_search": {"results": [
+                {"file_id": i, "content": [{"type": "text", "text": text}]}
+                for i, text in BOTH]}}]}}]}}, BOTH),
+        ({"response": {"code": 0, "data": {"chunks": DOCS, "total": 2}}, "question": "red dress"},
+         BOTH),
+        *(({**RED, name: DOCS, "answer": "A"}, BOTH) for name in ("references", "evidence")),
+        ({"request": "red dress", "results": dict(BOTH)}, BOTH),
+        ({**RED, "results": [json.dumps(DOCS[0]), str(DOCS[1])]}, BOTH),
     ],
 )  # fmt: skip
 def test_a_question_and_its_results_are_read_as_a_tool_writes_them(
@@ -417,10 +434,36 @@ def test_results_by_their_ranks_keep_them() -> None:
     assert run.queries[0].holes == (2,)
 
 
-def test_a_call_that_failed_is_no_empty_list() -> None:
-    group = read({"query": "boots", "status": "error", "results": []}, {"query": "a", "hits": DOCS})
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"status": "error"},
+        {"status": 503},
+        {"exception": "ReadTimeout"},
+        {"error": {"type": "search_phase_execution_exception"}},
+        {"timed_out": True},
+        {"success": False},
+    ],
+)
+def test_a_call_that_failed_is_no_empty_list(beside: dict[str, object]) -> None:
+    group = read({"query": "boots", **beside, "results": []}, {"query": "a", "hits": DOCS})
 
-    assert group.runs[0].queries[0].state is QueryState.FAILED
+    failed = group.runs[0].queries[0]
+    assert failed.state is QueryState.FAILED
+    assert failed.error
+
+
+def test_an_empty_list_beside_no_error_is_one() -> None:
+    beside = {"error": False, "errors": [], "exception": None, "status": 200, "timeout": 30}
+    group = read({"query": "boots", **beside, "results": []}, {"query": "a", "hits": DOCS})
+
+    assert group.runs[0].queries[0].state is QueryState.EMPTY
+
+
+def test_results_that_all_state_one_rank_are_named() -> None:
+    group = read({"query": "boots", "results": [{**document, "rank": 1} for document in DOCS]})
+
+    assert "results_ranks_equal" in codes(group)
 
 
 def test_a_question_beside_its_id_keeps_its_text() -> None:
@@ -511,7 +554,7 @@ def test_a_system_with_an_empty_list_has_found_nothing() -> None:
 
 
 def test_a_question_with_two_lists_of_one_system_is_reported() -> None:
-    group = read(*({"query": "boots", "variant": name, "results": DOCS} for name in "ab"))
+    group = read(*({"query": "boots", "flavour": name, "results": DOCS} for name in "ab"))
 
     assert "results_asked_again" in codes(group)
 

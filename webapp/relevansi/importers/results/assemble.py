@@ -259,8 +259,26 @@ class Gathered:
             if isinstance(row.item, Document) and row.item.doc_id
         }
 
+    def _leave_out_judgments(self) -> None:
+        """Leave out the lists of files that have grades and no order, beside those of others."""
+        counts = Counter(file for file, _ in self._grades)
+        judgments = [
+            ("", file)
+            for file in counts
+            if (lists := self._lists.get(("", file)))
+            and sum(len(graded.items) for graded in lists.values()) <= counts[file]
+            and all({*graded.ranks} == {-1} for graded in lists.values())
+            and all(all(map(isnan, graded.scores)) for graded in lists.values())
+        ]
+        listed = {key for source in self._lists.keys() - judgments for key in self._lists[source]}
+        for source in judgments:
+            if not listed.isdisjoint(self._lists[source]):
+                del self._lists[source]
+                source[1].warn("results_grades_only")
+
     def ids_without_text(self) -> frozenset[str]:
         """The ids of items that will be cards and have no text yet; puts the lists in order."""
+        self._leave_out_judgments()
         ids: set[str] = set()
         bases = {
             source: _rank_base(source[1], [*lists.values()])
@@ -443,14 +461,18 @@ class Gathered:
         judged: dict[tuple[str, str, str], Judged] = {}
         grades: dict[str, None] = {}
         wrong: list[tuple[File, Row, str]] = []
+        unasked: dict[str, None] = {}
         for file, row in self._grades:
             key = self._key(row)
+            if key not in self._questions:  # files may have its text for its id
+                key = self._keys_of_texts.get(_plain(row.query_id), key)
             raw = as_text(row.grade).strip()
             text = self._grade_of.get(plain_grade(raw)) or TRUTHS.get(raw.casefold(), raw)
             is_unsure = text.casefold() in CANNOT_TELL
             number = 0 if is_unsure else as_number(text)
             if self._questions and key not in self._questions:
                 file.counts["results_grades_unknown"] += 1
+                unasked[self._identity(row.item or "")] = None
                 continue
             if number is not None and number < 0:
                 file.counts["results_grades_below"] += 1
@@ -470,18 +492,22 @@ class Gathered:
             file.counts["results_grades_differ"] += first_grade != grade
         if wrong:
             raise _unfit(*wrong[0], [*grades])
-        if judged:
-            self._check_that_grades_apply(judged.values())
+        if judged or unasked:
+            self._check_that_grades_apply([grade.identity for grade in judged.values()], unasked)
         return tuple(judged.values())
 
-    def _check_that_grades_apply(self, judged: Iterable[Judged]) -> None:
-        """Raise an `ImportRefused` where no grade is of a document of the lists or collections."""
+    def _check_that_grades_apply(self, judged: Iterable[str], unasked: Iterable[str]) -> None:
+        """Raise an `ImportRefused` where no grade is of a document of the lists or collections.
+
+        These are the identities of what is graded, and of what is so for other questions.
+        """
         if not self._lists:
             return
-        graded = {grade.identity.partition("#")[0] for grade in judged}
+        graded = {identity.partition("#")[0] for identity in judged}
         listed = {identity.partition("#")[0] for identity in self._listed_identities}
         if graded.isdisjoint(listed | {f"doc:{doc_id}" for doc_id in self.documents}):
             file, _ = self._grades[0]
+            graded |= {*unasked}
             ids = ", ".join(sorted(graded)[:_SHOWN_IDS])
             details: dict[str, str | int] = {"count": len(graded), "ids": ids}
             raise ImportRefused(error("results_grades_apply_to_none", file.name, details))

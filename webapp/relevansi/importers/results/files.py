@@ -52,7 +52,10 @@ _BINARY = (
     (b"\xff\xd8\xff", "image"),
     (b"\xd0\xcf\x11\xe0", "old_workbook"),
     (b"PK\x03\x04", "archive"),
+    (b"\x1f\x8b", "archive"),
 )
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b\x1e"})
+"""Bytes of which a text has hardly any."""
 _CHUNK = 2**20
 
 
@@ -133,7 +136,7 @@ class File(Struct, eq=False):
             if marked and marked.startswith("utf-16"):
                 return marked
             kind = next((kind for sign, kind in _BINARY if start.startswith(sign)), "binary")
-            if kind != "binary" or start.count(b"\x00") * 10 > len(start):
+            if kind != "binary" or len(start.translate(None, _CONTROLS)) * 12 < len(start) * 11:
                 self.refuse("not_text", found=kind)
             decoder = codecs.getincrementaldecoder("utf-8")()
             chunk = start
@@ -208,8 +211,9 @@ def reading(file: File, line: int | None = None) -> Iterator[None]:
 
 def _unmarked_utf16(start: bytes) -> str | None:
     """The order of bytes in a text of UTF-16 without a mark, told by where its zeros are."""
-    for name, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
-        if zeros.count(0) * 10 > len(zeros) * 9:
+    even, odd = start[::2], start[1::2]
+    for name, letters, zeros in (("utf-16-le", even, odd), ("utf-16-be", odd, even)):
+        if zeros.count(0) * 10 > len(zeros) * 9 and not letters.count(0):
             return name
     return None
 

@@ -21,7 +21,7 @@ from relevansi.importers.results.files import BROKEN, Dropped, File, reading
 from relevansi.importers.results.recognition import Beside, Source
 from relevansi.importers.results.rows import Columns, columns_of, header_key
 from relevansi.importers.results.shapes import SHAPES
-from relevansi.importers.results.table_rows import UnknownNames
+from relevansi.importers.results.table_rows import UnknownNames, unknown_json, unknown_names
 from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.records import OnProgress, Problem, ReadRun, no_progress
 
@@ -141,6 +141,7 @@ def read(
     opened = _opened(dropped)
     try:
         sources = list(_recognised(opened, choices.columns))
+        _check_that_lists_are_there(sources)
     except UnknownNames as unknown:
         if not unknown.names:
             raise ImportRefused(*unknown.problems) from None
@@ -201,6 +202,20 @@ def _recognised(opened: Iterable[File], columns: Columns) -> Iterator[Source]:
             yield source
 
 
+def _check_that_lists_are_there(sources: Sequence[Source]) -> None:
+    """Raise `UnknownNames` where files have names of columns or keys, and only other things."""
+    if {source.role for source in sources} <= {"questions", "documents"}:
+        for source in sources:
+            if source.names or source.sample:
+                refused = (
+                    unknown_names(source.file, source.names)
+                    if source.names
+                    else unknown_json(source.file, source.sample)
+                )
+                source.file.note(*refused.problems)
+                raise refused
+
+
 def _gathered(sources: Sequence[Source], choices: Choices, on_progress: OnProgress) -> Gathered:
     """The rows of all files, then the documents whose texts they lack."""
     gathered = Gathered(choices.depth, has_passages=choices.passages, grades=choices.grades)
@@ -209,9 +224,15 @@ def _gathered(sources: Sequence[Source], choices: Choices, on_progress: OnProgre
         if source.rows:
             gathered.take(source.file, source.rows(beside))
     ids = gathered.ids_without_text()
+    unread: list[File] = []
     for source in sources:
+        before = len(gathered.documents)
         if source.documents and ids:
             gathered.take(source.file, source.documents(ids, on_progress))
+        if source.words == recognition.DOCUMENT and len(gathered.documents) == before:
+            unread.append(source.file)
+    if unread:
+        unread[0].counts["results_documents_unread"] += len(unread)
     return gathered
 
 

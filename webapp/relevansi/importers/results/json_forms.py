@@ -32,13 +32,7 @@ _RERANKED = ("documents", "passages", "texts", "corpus", "docs", "chunks", "cand
 """Lists at whose entries the results of a reranker point."""
 _DEEPEST = 2  # objects around a question
 _PLACES = ("index", "corpus_id")
-_CONVERSATIONS = (
-    "messages",
-    "output.messages",
-    "outputs.messages",
-    "values.messages",
-    "chat.messages",
-)
+_CONVERSATIONS = "messages|output.messages|outputs.messages|values.messages|chat.messages"
 
 
 def prepared(value: object, *, is_mapped: bool = False) -> object:
@@ -53,8 +47,8 @@ def prepared(value: object, *, is_mapped: bool = False) -> object:
     if isinstance(value, dict):
         value = _with_questions(value)
         are_columns = all(isinstance(part, dict) for part in value.values())
-        if "query" in guessed(tuple(value)) and are_columns:
-            return rows_of_columns(value) or value
+        columns = value if "query" in guessed(tuple(value)) and are_columns else {}
+        value = rows_of_columns(columns) or value
     return _with_results(value)
 
 
@@ -140,7 +134,7 @@ def _spellings(names: tuple[str, ...]) -> dict[str, str]:
 
 def _conversation(value: object) -> object:
     """The last question of a conversation with what tools found; any other value as it is."""
-    turns = next(filter(None, (at(value, path) for path in _CONVERSATIONS)), None)
+    turns = next(filter(None, (at(value, path) for path in _CONVERSATIONS.split("|"))), None)
     if not isinstance(value, dict) or not isinstance(turns, list):
         return value
     reply = value.get("response")

@@ -33,6 +33,9 @@ def item_in(shape: Shape, value: object) -> tuple[Document | None, float | None,
     """The document, score (nan for what is no number) and grade that an entry of a list states."""
     match value:
         case str():
+            parsed = literal(value) if value.startswith("{") else None
+            if isinstance(parsed, dict):
+                return item_in(shape, parsed)
             return (Document(text=as_text(value)) if value.strip() else None), None, None
         case [dict() as document, str() | int() | float() | None as score]:
             item, _, grade = item_in(shape, document)

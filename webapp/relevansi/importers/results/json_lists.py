@@ -41,26 +41,23 @@ from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.records import QueryState
 
-_OF_CALLS = (
-    {"run_type"},
-    {"trace_id"},
-    {"op_name"},
-    {"object"},
-    {"inputs"},
-    {"input", "output"},
-    {"text_response"},
-    {"conversation_id"},
-    {"session_id"},
-    {"chat"},
-)
-"""Names in an object that is a call of a system: its id is not that of the question."""
+_OF_CALLS = "run_type|trace_id|op_name|object|inputs|text_response|conversation_id|session_id|chat"
+"""Names in an object that is a call of a system: its id is not that of the question. So is one
+with ``input`` and ``output``."""
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
-_STATES = {"unreadable": QueryState.UNREADABLE} | dict.fromkeys(
-    ("failed", "error", "timeout"), QueryState.FAILED
+_FAILURES = ("error", "errors", "exception", "error_message")
+"""Names in an object of what went wrong when its list was asked for."""
+_FAILED = re.compile(
+    r"fail(?:ed|ure)?|error|exception|time_?out|timed_?out|[45]\d\d", re.IGNORECASE
 )
-"""What an object says of its empty list, our own export and logs of calls."""
-PRINTED = re.compile(r"[\s\[(]*(?:page_content=|(?:Document|TextNode|NodeWithScore|ScoredPoint)\()")
-"""What a text begins with that Python printed of an object."""
+"""The state of a call that failed, in logs of them."""
+PRINTED = re.compile(
+    r"[\s\[(]*(?:page_content=|(?:Document|TextNode|NodeWithScore|ScoredPoint)\()"
+    r"|\s*(?:<[\w.]+ object at 0x|\[object Object\]"
+    r"|[A-Z]\w*\((?=.*\b(?:text|content|payload|metadata|score)=).*\)\s*$)",
+    re.DOTALL,
+)
+"""A text that Python or JavaScript printed of an object."""
 
 
 def read(
@@ -107,7 +104,8 @@ def _list(
     file.budget.spend("records", file)
     turns, query = question_at(value, shape.query)
     query_id = text_at(value, shape.query_id)
-    is_call = shape.only or any(names <= value.keys() for names in _OF_CALLS)
+    names_call = not value.keys().isdisjoint(_OF_CALLS.split("|"))
+    is_call = shape.only or names_call or {"input", "output"} <= value.keys()
     if query and not query_id and shape.name != MAPPED and not is_call:
         query_id = text_at(value, "id|_id")
     listed, instead = list_at(value, shape.items, is_exact=shape.name == MAPPED)
@@ -135,12 +133,23 @@ def _list(
         file.error("results_no_list", line, **kinds)
         yield replace(common, state=QueryState.UNREADABLE)
     elif not listed:
-        wrong = as_text(beside.get("error")).strip() or words_of(beside.get("error"))
-        state = _STATES.get(text_at(beside, "state|status"), QueryState.RESULTS)
-        state = QueryState.FAILED if wrong else state
-        yield replace(common, state=state, error=cut(wrong))
+        wrong = _failure(beside)
+        is_unreadable = beside.get("state") == "unreadable"  # as our own export says
+        state = QueryState.UNREADABLE if is_unreadable else QueryState.RESULTS
+        yield replace(common, state=QueryState.FAILED if wrong else state, error=cut(wrong))
     else:
         yield from _items(file, line, listed, shape, common)
+
+
+def _failure(value: Values) -> str:
+    """What an object says of a call that failed, "" for none."""
+    reasons = [reason for name in _FAILURES if (reason := value.get(name))]
+    states = [text_at(value, name) for name in ("state", "status", "status_code")]
+    reasons += [state for state in states if _FAILED.fullmatch(state)]
+    reasons += [name for name in ("timed_out", "timeout") if value.get(name) is True]
+    reasons += [name for name in ("success", "ok") if value.get(name) is False]
+    texts = (as_text(reason).strip() or words_of(reason) or described(reason) for reason in reasons)
+    return next(filter(None, texts), "")
 
 
 def _holder(value: Values, path: str) -> Values:
@@ -245,7 +254,9 @@ def _items(file: File, line: int, listed: list[object], shape: Shape, common: Ro
 def _ranks(file: File, line: int, listed: list[object], shape: Shape) -> list[int] | None:
     """The rank of each entry: stated by all, else its place; ``None`` where these disagree."""
     places = list(range(1, len(listed) + 1))
-    if not shape.rank or len({text_at(entry, shape.rank) for entry in listed}) < 2:
+    stated = {text_at(entry, shape.rank) for entry in listed} if shape.rank else {""}
+    if len(stated) < 2:
+        file.counts["results_ranks_equal"] += len(places) > 1 and "" not in stated
         return places
     ranks = [as_rank(text_at(entry, shape.rank)) for entry in listed]
     if None not in ranks:

@@ -13,7 +13,9 @@ from relevansi.importers.results.json_items import item_in, parsed_block
 from relevansi.importers.results.records import (
     at,
     entries_of,
+    has_only_objects,
     literal,
+    of_one_search,
     rows_of_columns,
     rows_of_lists,
     text_at,
@@ -38,8 +40,8 @@ from relevansi.importers.results.shapes import (
     Shape,
 )
 
-_OF_OBJECTS = re.compile(r"(?!outputs\.)(?:.*\.)?(?:output|response)|.*\.value")
-"""Usual paths of lists that may be an answer or values of something else."""
+_OF_OBJECTS = re.compile(r"(?!outputs\.)(?:.*\.)?(?:output|response|references|evidence)|.*\.value")
+"""Usual paths of lists that may be an answer, what it should be, or values of something else."""
 GOLD = re.compile(
     "relevant|expected|gold|ground_?truth|reference_|positive|negative|qrel", re.IGNORECASE
 )
@@ -47,16 +49,7 @@ GOLD = re.compile(
 LOOKED_AT = 50
 """Entries of a list that are looked at for an object that fits."""
 _DEEPEST = 6
-_NO_ENVELOPES = (
-    "metadata",
-    "meta",
-    "config",
-    "params",
-    "parameters",
-    "settings",
-    "input",
-    "inputs",
-)
+_NO_ENVELOPES = re.compile("meta(?:data)?|config|params|parameters|settings|inputs?")
 _MANY = 5  # objects side by side, which are of something else
 _OF_RESULTS = re.compile(
     r"results?|hits|(?:search|retrieval)_results|retrieved\w*|contexts?|rankings?|"
@@ -106,15 +99,12 @@ def list_at(
             continue
         if isinstance(inner, list) and (inner or is_usual):
             outer, _, name = path.rpartition(".")
-            beside = at(value, outer)
+            holder = at(value, outer)
+            beside = of_one_search(holder) if isinstance(holder, dict) else {}
             inner = _leaves(inner) if name == "children" else inner
-            if (
-                len(inner) == 1
-                and isinstance(inner[0], list)
-                and all(isinstance(entry, dict | list) for entry in inner[0])
-            ):
-                inner = inner[0]  # of one search among several
-            return entries_of(inner, name, beside if isinstance(beside, dict) else {}), path
+            if len(inner) == 1 and isinstance(inner[0], list):
+                inner = inner[0] if has_only_objects(inner[0]) else beside.get(name, inner)
+            return entries_of(inner, name, beside), path
         if inner is None and is_usual and not null and path.startswith(place) and _has(value, path):
             null = path
         if inner is not None and instead is None and not null:
@@ -143,11 +133,11 @@ def _envelopes(value: Values) -> tuple[list[str], list[str]]:
     First those of the usual names, then those of other ones.
     """
     names = {name.partition(".")[0] for name in value}
-    usual = [f"{name}." for name in ENVELOPES if name in names]
+    usual = [f"{name}." for name in ENVELOPES.split("|") if name in names]
     others = [
         f"{name}."
         for name, inner in value.items()
-        if isinstance(inner, dict) and not GOLD.match(name) and name not in _NO_ENVELOPES
+        if isinstance(inner, dict) and not (GOLD.match(name) or _NO_ENVELOPES.fullmatch(name))
     ]
     is_result = not guessed(tuple(value)).keys().isdisjoint(("doc_id", "rank", "score"))
     others = [] if is_result or len(others) > _MANY else [n for n in others if n not in usual]
@@ -164,7 +154,11 @@ def _rows_of_ids(value: Values) -> list[Values] | None:
     """The results that an object has by their ids, or by their ranks; ``None`` for another one."""
     if value and all(isinstance(score, float) for score in value.values()):
         return _by_score(value)
-    entries = [inner for inner in value.values() if isinstance(inner, dict)]
+    entries: list[Values] = [
+        inner if isinstance(inner, dict) else {"text": inner}
+        for inner in value.values()
+        if isinstance(inner, dict) or (isinstance(inner, str) and " " in inner.strip())
+    ]
     if not entries or len(entries) < len(value) or not all(map(re.compile(r"\d").search, value)):
         return None
     for entry in entries:
@@ -431,8 +425,8 @@ def of_keys(value: Values) -> list[Values] | None:
         match inner:
             case list():
                 rows.append({**question, "results": inner})
-            case dict() if inner and all(isinstance(score, float) for score in inner.values()):
-                rows.append({**question, "results": _by_score(inner)})
+            case dict() if listed := _rows_of_ids(inner):
+                rows.append({**question, "results": listed})
             case dict():
                 row: Values = {**question, **inner}
                 rows += of_systems(row) or of_systems({**question, "systems": inner}) or [row]

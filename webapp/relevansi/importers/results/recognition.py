@@ -146,12 +146,11 @@ def _collection(file: File, words: str = COLLECTION) -> Source:
 
 def _table(file: File, chosen: Columns) -> Source:
     role, names = table_rows.look(file, chosen)
-    roles = {"result": "results", "grade": "grades", "question": "questions"}
 
     def rows(beside: Beside) -> Iterator[Row]:
         return table_rows.read(file, beside.columns, beside.known_ids)
 
-    return Source(file, roles.get(role, "grades"), TABLE, rows, names=names)
+    return Source(file, f"{role}s", TABLE, rows, names=names)
 
 
 _read_ranks = partial(trec.read_columns, ("query_id", "item", "rank"))
@@ -306,7 +305,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
         first = records.literal(line)
         if isinstance(first, dict) and records.unwrapped(first) is first:
             return _collection(file)
-        return Source(file, "documents", COLLECTION, read)
+        return Source(file, "documents", COLLECTION, read, sample=objects)
     raise unknown_json(file, objects[at : at + _LOOKED_AT] or values)
 
 

@@ -294,15 +294,25 @@ def entries_of(listed: list[object], name: str, beside: Mapping[str, object]) ->
 
 def rows_of_lists(value: Values) -> list[object] | None:
     """The results that an object of equally long lists states: ``ids``, ``texts``, ``scores``."""
-    lists = {name: inner for name, inner in value.items() if isinstance(inner, list)}
-    if lists and all(len(inner) == 1 and isinstance(inner[0], list) for inner in lists.values()):
-        lists = {name: inner[0] for name, inner in lists.items()}  # of one search among several
+    lists = of_one_search(value)
     for role in ("text", "doc_id"):
         for name, inner in lists.items():
             if ROLE_OF_PART.get(part_of(name)) == role and not has_objects(inner):
                 rows = entries_of(inner, name, lists)
                 return rows if any(isinstance(row, dict) and len(row) > 1 for row in rows) else None
     return None
+
+
+def of_one_search(value: Values) -> dict[str, list[Any]]:
+    """The lists in an object, those of one search among several without the list around them."""
+    lists = {name: inner for name, inner in value.items() if isinstance(inner, list)}
+    inner_lists = {
+        name: inner[0]
+        for name, inner in lists.items()
+        if len(inner) == 1 and isinstance(inner[0], list)
+    }
+    are_of_one = len(inner_lists) > 1 and len({*map(len, inner_lists.values())}) == 1
+    return lists | inner_lists if are_of_one else lists
 
 
 def has_only_objects(listed: Iterable[object]) -> bool:

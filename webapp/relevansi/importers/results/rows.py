@@ -80,13 +80,14 @@ QUESTION_ROLES = {
     "クエリid",
     "query": "query question queries questions user_input input query_text question_text "
     "chat_input user_query user_text text_query search_term search_query keywords keyword "
-    "utterance prompt q pertanyaan kueri "
+    "utterance prompt q search request search_phrase search_string query_string pertanyaan kueri "
     "pertanyaan_pengguna "
     "teks_pertanyaan inputs query_texts "
     "pregunta consulta pergunta requete frage suchanfrage anfrage 问题 查询 問題 查詢 質問 "
     "クエリ",
     "system": "system run method strategy engine retriever search_method run_id run_name tag "
-    "config model sistem metode metode_pencarian algoritma "
+    "runid run_tag config model pipeline variant experiment algorithm search_engine system_name "
+    "configuration sistem metode metode_pencarian algoritma "
     "sistema metodo systeme methode verfahren 系统 系統 方法 システム 手法",
     "answer": "answer response output generated_answer actual_output prediction jawaban outputs "
     "jawaban_sistem jawaban_chatbot jawaban_model "
@@ -195,24 +196,22 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
 
 
 # Objects within an item whose values are the item's own: what libraries and engines wrap it in.
-WRAPPERS = (
-    *("kwargs", "node", "document", "doc", "hit", "_source", "fields", "payload", "properties"),
-    *("entity", "chunk", "passage", "_additional", "raw", "attributes", "extra_attributes"),
-    "segment",
-    *("derived_struct_data", "struct_data", "record", "source", "text_segment", "json"),
-    "text_resource",
-    *("metadata", "meta", "extra_info", "document_metadata", "doc_metadata", "cmetadata"),
+_WRAPPERS = (
+    "kwargs node document doc hit _source fields payload properties entity chunk passage "
+    "_additional raw attributes extra_attributes segment derived_struct_data struct_data record "
+    "source text_segment json text_resource metadata meta extra_info document_metadata "
+    "doc_metadata cmetadata"
 )
+WRAPPERS = tuple(_WRAPPERS.split())
 _RANK_NAMES = frozenset(ITEM_ROLES["rank"].split())
-_MACHINERY = frozenset(
-    (
-        *("type", "lc", "class_name", "mimetype", "embedding", "vector", "values", "relationships"),
-        *("metadata_template", "metadata_separator", "metadata_seperator", "text_template", "blob"),
-        *("excluded_embed_metadata_keys", "excluded_llm_metadata_keys", "sparse_embedding"),
-        *("start_char_idx", "end_char_idx", "hash", "encrypted_content"),
-    )
+_MACHINERY = (
+    "type lc class_name mimetype embedding vector values relationships metadata_template "
+    "metadata_separator metadata_seperator text_template blob excluded_embed_metadata_keys "
+    "excluded_llm_metadata_keys sparse_embedding start_char_idx end_char_idx hash "
+    "encrypted_content"
 )
 """What libraries write beside an item and no reader of it wants."""
+_UNREAD = frozenset(_MACHINERY.split())
 
 
 def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
@@ -226,7 +225,7 @@ def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
         is_wrapper = name in WRAPPERS and isinstance(value, dict)
         is_no_id = name in ("id", "_id") and isinstance(value, list | dict)
         is_other_place = depth and name in _RANK_NAMES
-        if not (is_wrapper or is_no_id or is_other_place or value is None or name in _MACHINERY):
+        if not (is_wrapper or is_no_id or is_other_place or value is None or name in _UNREAD):
             values[name] = value
     for name in WRAPPERS:
         inner = raw.get(name)

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from relevansi.i18n import mark
 from relevansi.importers.results.rows import (
+    ITEM_ROLES,
     QUESTION_ROLES,
     WRAPPERS,
     Columns,
@@ -45,8 +46,9 @@ USUAL_ITEMS = (
     "retrieval_results|retrieval_result|contexts.contexts|"
     "results.items|results.results|results.hits|results.documents|groups.hits|"
     "choices.message.context.citations|choices.sources|output|response|"
+    "retrieval_nodes|scored_chunks|hits.hit|data.chunks|response.data.chunks|"
     "retrieved_passages|retrieved_results|ranked_results|ranked_documents|ranked_list|ranked|"
-    "ranking|result_list|top_documents|top_docs|top_results|top_k|hasil_pencarian|hasil|dokumen"
+    "ranking|result_list|top_documents|top_docs|top_results|top_k|hasil_pencarian|hasil|dokumen|references|evidence"
 )
 
 
@@ -64,7 +66,8 @@ class Shape(Struct, frozen=True):
     query: str = QUERY
     query_id: str = "query_id|qid|question_id|queryId|topic_id|topic|query.qid|query.id"
     system: str = (
-        "system|strategy|method|retriever|engine|run|run_name|search_method|config|"
+        "system|strategy|method|retriever|engine|run|run_name|search_method|config|pipeline|"
+        "variant|experiment|algorithm|search_engine|"
         "metadata.system|metadata.strategy|metadata.method|metadata.retriever"
     )
     answer: str = ANSWER
@@ -110,6 +113,7 @@ SHAPES = (
     Shape("Elasticsearch, OpenSearch", "search.jsonl", "hits.hits|response.hits.hits"),
     Shape("Typesense", "typesense.json", "hits|grouped_hits.hits", query="request_params.q"),
     Shape("Vespa", "vespa.json", "root.children|response.root.children"),
+    Shape("Upstash", "upstash.json", "result", text="data", sign="result.data"),
     Shape("Qdrant", "qdrant.json",
           "points|result.points|result.groups.hits|result"),
     Shape("Weaviate", "weaviate.json", "objects|data.get.*"),
@@ -142,12 +146,25 @@ SHAPES = (
     Shape("OpenAI Responses", "responses.json", "output.results",
           query="input|request.input|output.queries|response.output.queries",
           answer="output.content.text|response.output.content.text"),
+    Shape("OpenAI Assistants", "assistants.json",
+          "step_details.tool_calls.file_search.results|"
+          "data.step_details.tool_calls.file_search.results|"
+          "steps.data.step_details.tool_calls.file_search.results", text="content.text"),
+    Shape("Gemini", "gemini.json",
+          "candidates.grounding_metadata.grounding_chunks|"
+          "response.candidates.grounding_metadata.grounding_chunks",
+          answer="candidates.content.parts.text|response.candidates.content.parts.text",
+          title="*.title", text="retrieved_context.text", url="*.uri"),
     Shape("Azure OpenAI On Your Data", "on_your_data.json",
           "choices.message.context.citations", doc_id="url|filepath"),
-    Shape("TREC RAG", "trec_rag.jsonl", "references",
-          query="topic|narrative|metadata.narrative",
-          query_id="topic_id|narrative_id|metadata.topic_id|metadata.narrative_id",
-          system="run_id|metadata.run_id", answer="answer.text", sign="answer.citations"),
+    Shape("TREC RAG, TREC iKAT", "trec_rag.jsonl", "references",
+          query=f"topic|narrative|metadata.narrative|{QUERY}",
+          query_id="turn_id|topic_id|narrative_id|metadata.topic_id|metadata.narrative_id",
+          system="run_id|metadata.run_id", answer="answer.text|responses.text",
+          sign="answer.citations|responses.citations"),
+    Shape("TREC iKAT, TREC CAsT", "ikat.json",
+          "responses.passage_provenance|responses.provenance", query_id="turn_id",
+          answer="responses.text", rank=""),
     Shape("R2R", "r2r.json", "results.chunk_search_results", doc_id="id"),
     Shape("Dify", "dify.json", "records", query=f"query.content|{QUERY}", doc_id="segment.id",
           title="segment.document.name", text="segment.content"),
@@ -162,54 +179,19 @@ SHAPES = (
 )  # fmt: skip
 """Every shape, the usual one last: the first that fits an object reads its file."""
 ENVELOPES = (
-    *(
-        "prediction",
-        "response",
-        "result",
-        "results",
-        "output",
-        "outputs",
-        "data",
-        "body",
-        "retrieved",
-    ),
-    *("retrieval", "search", "search_results", "web"),
+    "prediction|response|result|results|output|outputs|data|body|retrieved|retrieval|search|"
+    "search_results|web"
 )
 """Where the answer of an engine may stand beside its question."""
+_PATHS = (*QUESTION_ROLES, *ITEM_ROLES, "items", "sign")
+_OTHER_NAMES = "error|index|corpus_id|type|role|state|status"
 NAMES = frozenset(
     name
     for shape in SHAPES
-    for paths in (
-        shape.items,
-        shape.query,
-        shape.query_id,
-        shape.system,
-        shape.answer,
-        shape.category,
-        shape.doc_id,
-        shape.title,
-        shape.text,
-        shape.url,
-        shape.rank,
-        shape.grade,
-        shape.sign,
-        "|".join(
-            (
-                *ENVELOPES,
-                *WRAPPERS,
-                "error",
-                "index",
-                "corpus_id",
-                "type",
-                "role",
-                "state",
-                "status",
-            )
-        ),
-    )
+    for paths in (*(getattr(shape, field, "") for field in _PATHS), ENVELOPES, _OTHER_NAMES)
     for path in paths.split("|")
     for name in path.split(".")
-)
+) | {*WRAPPERS}
 """The names in the paths of all shapes."""
 MAPPED = mark("JSON by the paths that were chosen")
 

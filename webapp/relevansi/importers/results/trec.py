@@ -141,7 +141,9 @@ def topic_of(value: object) -> tuple[str, str, str]:
     names = {**guessed(tuple(value), of_item=True), **guessed(tuple(value))}
     texts = {role: as_text(value[name]).strip() for role, name in names.items()}
     query_id = texts.get("query_id") or texts.get("doc_id", "")
-    query = texts.get("query") or texts.get("text") or texts.get("title", "")
+    is_described = names.get("text") == "description"  # beside a title, as topics of TREC are
+    of_text = ("query", "title", "text") if is_described else ("query", "text", "title")
+    query = next(filter(None, map(texts.get, of_text)), "")
     inner = flattened(value)
     return (
         query_id,
