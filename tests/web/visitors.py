@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from relevansi.db.engine import Database
-from relevansi.services.people import raters, sign_in
+from relevansi.services.people import passwords, raters, sign_in
 from relevansi.web.frame import access
 from tests.conftest import NOW
 from tests.page import Page
@@ -29,7 +29,7 @@ def browser(app: Flask, *, elsewhere: bool = False) -> FlaskClient:
 
 def lock(database: Database, password: str = PASSWORD) -> None:
     with open_study(database) as (session, study):
-        sign_in.set_password(session, study, sign_in.hashed(password), NOW)
+        sign_in.set_password(session, study, passwords.hashed(password), NOW)
 
 
 def invite(database: Database, name: str) -> str:

@@ -15,14 +15,10 @@ from sqlalchemy.orm import Session
 from relevansi.db.engine import Database
 from relevansi.db.tables.people import Attempt, LogEntry, Rater
 from relevansi.db.tables.study import Study
-from relevansi.services.people import raters, sign_in
-from relevansi.services.people.sign_in import (
-    PasswordQueue,
-    SessionCookie,
-    TooBusy,
-    TooManyTries,
-    WrongPassword,
-)
+from relevansi.services.people import passwords, raters, sign_in, tries
+from relevansi.services.people.passwords import PasswordQueue, TooBusy, WrongPassword
+from relevansi.services.people.sign_in import SessionCookie
+from relevansi.services.people.tries import TooManyTries
 from relevansi.services.study import studies
 from tests.conftest import NOW
 
@@ -37,35 +33,35 @@ FORMER = (
 @pytest.fixture(name="locked")
 def _locked(session: Session, study: Study) -> Study:
     """The study with the owner's password set."""
-    sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
+    sign_in.set_password(session, study, passwords.hashed(RIGHT), NOW)
     return study
 
 
 def test_the_right_password_is_right_and_no_other(locked: Study) -> None:
     for tried in ("", "None", RIGHT):
         with pytest.raises(WrongPassword):
-            sign_in.check_password(None, tried)
-    sign_in.check_password(locked.password, RIGHT)
+            passwords.check_password(None, tried)
+    passwords.check_password(locked.password, RIGHT)
     for wrong in ("", RIGHT[:-1], RIGHT + " ", RIGHT.upper(), "x" * 1_000, "\ud800" * 10):
         with pytest.raises(WrongPassword):
-            sign_in.check_password(locked.password, wrong)
+            passwords.check_password(locked.password, wrong)
 
 
 def test_a_password_stored_by_an_earlier_version_still_works() -> None:
-    sign_in.check_password(FORMER, RIGHT)
+    passwords.check_password(FORMER, RIGHT)
     with pytest.raises(WrongPassword):
-        sign_in.check_password(FORMER, RIGHT + " ")
+        passwords.check_password(FORMER, RIGHT + " ")
 
 
 def test_a_password_is_stored_salted_in_one_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sign_in, "COST", 2**10)
-    first, second = (sign_in.hashed("caf\u00e9 di Medan") for _ in range(2))
+    first, second = (passwords.hashed("caf\u00e9 di Medan") for _ in range(2))
     monkeypatch.undo()
 
     assert first != second
     assert first.startswith("scrypt:1024:8:5$")
     assert "Medan" not in first
-    sign_in.check_password(first, "cafe\u0301 di Medan")
+    passwords.check_password(first, "cafe\u0301 di Medan")
 
 
 def test_another_password_signs_the_owner_out(
@@ -74,7 +70,7 @@ def test_another_password_signs_the_owner_out(
     cookie = sign_in.owner_cookie(session, locked)
     assert sign_in.current_user(session, cookie, NOW).rater_id == rater.id
 
-    sign_in.set_password(session, locked, sign_in.hashed(RIGHT), NOW)
+    sign_in.set_password(session, locked, passwords.hashed(RIGHT), NOW)
     assert sign_in.current_user(session, cookie, NOW).rater_id is None
     session.flush()
     for entry in session.scalars(select(LogEntry)):
@@ -103,7 +99,7 @@ def test_a_forged_cookie_stands_for_nobody(session: Session, locked: Study, rate
 
 def test_nobody_signs_in_before_a_password_or_invitation(session: Session, study: Study) -> None:
     assert sign_in.current_user(session, None, NOW).is_open_house
-    sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
+    sign_in.set_password(session, study, passwords.hashed(RIGHT), NOW)
     assert not sign_in.current_user(session, None, NOW).is_open_house
     sign_in.set_password(session, study, None, NOW)
     ani = raters.add(session, study, "Ani", NOW)
@@ -123,8 +119,8 @@ def test_one_password_is_compared_at_a_time_and_few_wait() -> None:
             began.put(number)
             end.wait()
 
-    with ThreadPoolExecutor(2 + sign_in.WAITING) as pool:
-        tried = [pool.submit(compare, number) for number in range(2 + sign_in.WAITING)]
+    with ThreadPoolExecutor(2 + passwords.WAITING) as pool:
+        tried = [pool.submit(compare, number) for number in range(2 + passwords.WAITING)]
         refused = next(as_completed(tried))  # all others wait until the end
         assert isinstance(refused.exception(), TooBusy)
         began.get()
@@ -141,7 +137,7 @@ MINUTE = timedelta(minutes=1)
 
 def knock(session: Session, study: Study, times: int, source: str = "a", minute: int = 0) -> None:
     for _try in range(times):
-        sign_in.count_password_try(session, study, source, NOW + minute * MINUTE)
+        tries.count_password_try(session, study, source, NOW + minute * MINUTE)
         session.flush()
 
 
@@ -150,7 +146,7 @@ def test_after_five_failures_one_source_waits(session: Session, study: Study) ->
     session.add(second_study)
     session.flush()
     knock(session, study, 4)
-    sign_in.forget_tries(session, study, "a")
+    tries.forget_tries(session, study, "a")
     knock(session, study, 5)
 
     with pytest.raises(TooManyTries):
@@ -180,7 +176,7 @@ def test_tries_at_once_never_exceed_the_limit(database: Database) -> None:
     def attempt(_number: int) -> bool:
         with database.writing() as session:
             try:
-                sign_in.count_password_try(session, session.get_one(Study, study_id), "a", NOW)
+                tries.count_password_try(session, session.get_one(Study, study_id), "a", NOW)
             except TooManyTries:
                 return False
             session.commit()

@@ -17,7 +17,7 @@ from relevansi.config import Settings, secret_key, sqlite_url
 from relevansi.db.engine import Database
 from relevansi.db.tables.people import Invitation
 from relevansi.services.people import raters, sign_in
-from relevansi.services.people.sign_in import WAITING
+from relevansi.services.people.passwords import WAITING
 from relevansi.services.study import studies
 from relevansi.web.frame import access, session_cookie
 from relevansi.web.people import sign_in as web_sign_in

@@ -16,7 +16,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.importers.runs import json_runs
 from relevansi.services.judging import stored_summaries
-from relevansi.services.people import sign_in
+from relevansi.services.people import sign_in, tries
 from relevansi.services.study import studies
 from tests.browser.server import HYBRID, Server
 from tests.conftest import NOW
@@ -129,7 +129,7 @@ def test_who_signed_in_at_one_is_known_at_the_other_and_tries_count_together(
     assert second.request("GET", "/runs/", cookie).status_code == 200
     wrong = [
         processes[number % 2].request("POST", "/sign-in", password="wrong" * 4).status_code
-        for number in range(sign_in.TRIES + 1)
+        for number in range(tries.TRIES + 1)
     ]
     assert wrong[-1] == 429
     assert 429 not in wrong[:-1]

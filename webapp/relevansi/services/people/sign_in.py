@@ -1,4 +1,4 @@
-"""Sign-in: the owner by a password, a rater by an invitation, with a limit on tries.
+"""Sign-in: the owner by a password, a rater by an invitation, each known by a session cookie.
 
 A browser carries a session cookie. It is compared with the database at every request, so that
 a removed rater, a withdrawn invitation, a changed password and signing out take effect at once.
@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import unicodedata
-from base64 import b64decode
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from email.utils import parseaddr
 from functools import cache
-from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -34,87 +30,20 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.orm import Session, aliased
-from werkzeug.security import check_password_hash, generate_password_hash
 
 from relevansi import labels
 from relevansi.db.engine import core
-from relevansi.db.tables.people import Attempt, Invitation, Rater, SignedOut
+from relevansi.db.tables.people import Invitation, Rater, SignedOut
 from relevansi.db.tables.phase_3 import ParticipantLink
 from relevansi.db.tables.study import Study
-from relevansi.failures import Busy, Refused
-from relevansi.i18n import mark
 from relevansi.records import Scale
 from relevansi.services.people import raters
 from relevansi.services.study import studies
 
-LONGEST_WINDOW = timedelta(hours=1)
-"""The age from which a try is deleted when the next one is counted."""
-
-
-class TooManyTries(Busy):
-    message = mark("Too many tries")
-    remedy = mark(
-        "Wait a quarter of an hour, then try again. A browser in which you signed in before "
-        "does not wait for the tries of others."
-    )
-    status = 429
-
-
-def count_try(
-    session: Session, study: Study, name: str, now: datetime, *, most: int, window: timedelta
-) -> None:
-    """Count a try under a name before it is made; raises ``TooManyTries``.
-
-    At most `most` are let through within the `window`.
-    """
-    # One at a time and before the try: else many tries at once would all be below the limit.
-    session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
-    # Rows of a later time were written before the clock was put back: they do not count.
-    over = or_(Attempt.at <= now - LONGEST_WINDOW, Attempt.at > now + LONGEST_WINDOW)
-    session.execute(delete(Attempt).where(over))
-    recent = (Attempt.at > now - window) & (Attempt.at <= now + window)
-    tries = select(func.count()).where(Attempt.source == _source(study, name), recent)
-    if (session.scalar(tries) or 0) >= most:
-        raise TooManyTries
-    session.add(Attempt(source=_source(study, name), at=now))
-
-
-def _source(study: Study, name: str) -> str:
-    return f"{study.id}/{name}"[:128]
-
-
-SHORTEST, LONGEST = 10, 200
-"""Characters of a password."""
-TRIES, WINDOW = 5, timedelta(minutes=15)
-"""Wrong passwords within the window, after which one address or one known browser waits."""
-TRIES_OF_STRANGERS = 30
-"""The same for all unknown browsers together, from any address."""
-WAITING = 2
-"""How many passwords may wait until the one before them is compared."""
 SIGN_OUT_KNOWN_FOR = timedelta(days=60)
 """Twice as long as any browser carries a cookie."""
-COST, BLOCK, LANES = 2**14, 8, 5
-"""The parameters of scrypt: N, r and p."""
-FORMER = "scrypt$"
-"""How hashes begin that were stored before werkzeug made them."""
 SEAL_LENGTH = 16
 """Hexadecimal digits."""
-
-
-class WrongPassword(Refused):
-    message = mark("This is not the password")
-    remedy = mark("Type it again.")
-
-
-class UnfitPassword(Refused):
-    message = mark("A password has %(least)s to %(most)s characters")
-    remedy = mark("Choose another one.")
-
-
-class TooBusy(Busy):
-    message = mark("Many are signing in at this moment")
-    remedy = mark("Try again in a few seconds.")
-    retry_after = 3
 
 
 class SessionCookie(Struct, frozen=True):
@@ -245,44 +174,8 @@ def sign_out(session: Session, sign_in: str, now: datetime) -> None:
     session.merge(SignedOut(id=sign_in, at=now))
 
 
-class PasswordQueue:
-    """The queue of password checks: one at a time and few waiting, so that clicks stay fast."""
-
-    def __init__(self) -> None:
-        self._places = BoundedSemaphore(1 + WAITING)
-        self._turn = Lock()
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait until it is one's turn; raises ``TooBusy`` where too many wait already."""
-        if not self._places.acquire(blocking=False):
-            raise TooBusy
-        try:
-            # scrypt takes one processor for a third of a second, and clicks need one too.
-            with self._turn:
-                yield
-        finally:
-            self._places.release()
-
-
-def check_password(stored: str | None, password: str) -> None:
-    """Raise ``WrongPassword`` unless this is what was stored; it takes a third of a second."""
-    if stored is None or len(password) > LONGEST:
-        raise WrongPassword
-    fits = _fits_former if stored.startswith(FORMER) else check_password_hash
-    if not fits(stored, _normal(password)):
-        raise WrongPassword
-
-
-def hashed(password: str) -> str:
-    """Return a password as it is stored; raises ``UnfitPassword``."""
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise UnfitPassword(least=SHORTEST, most=LONGEST)
-    return generate_password_hash(_normal(password), f"scrypt:{COST}:{BLOCK}:{LANES}")
-
-
 def set_password(session: Session, study: Study, stored: str | None, now: datetime) -> None:
-    """Set the owner's password from its `hashed` form (``None`` forgets it), signing all out."""
+    """Set the owner's password from its hashed form (``None`` forgets it), signing all out."""
     study.password = stored  # every cookie holds a seal of the one before
     action = "forget password" if stored is None else "set password"
     studies.log(session, study, action, study.name, None, None, now)
@@ -298,42 +191,6 @@ def is_setup_key(study: Study, secret: str, key: str) -> bool:
     expected = setup_key(study, secret).encode()
     # The link is good once: a password that is set voids it.
     return study.password is None and hmac.compare_digest(expected, key.encode(errors="replace"))
-
-
-def count_password_try(
-    session: Session, study: Study, source: str, now: datetime, *, is_known: bool = True
-) -> None:
-    """Count a try at the password before it is made; raises ``TooManyTries``.
-
-    `source` names the address that asks, or a browser in which the owner signed in before (then it
-    `is_known`): wrong passwords from elsewhere never count against it. A try from an unknown one
-    counts for all unknown ones together as well.
-    """
-    if not is_known:
-        most = TRIES_OF_STRANGERS
-        count_try(session, study, "password of strangers", now, most=most, window=WINDOW)
-    count_try(session, study, f"password/{source}", now, most=TRIES, window=WINDOW)
-
-
-def forget_tries(session: Session, study: Study, source: str, *, is_known: bool = True) -> None:
-    """Delete the tries of a source that had the right password, and the last one of strangers."""
-    of_source = Attempt.source == _source(study, f"password/{source}")
-    session.execute(delete(Attempt).where(of_source))
-    if not is_known:
-        of_strangers = Attempt.source == _source(study, "password of strangers")
-        last = select(func.max(Attempt.id)).where(of_strangers).scalar_subquery()
-        session.execute(delete(Attempt).where(Attempt.id == last))
-
-
-def _normal(password: str) -> str:
-    return unicodedata.normalize("NFKC", password).encode(errors="replace").decode()
-
-
-def _fits_former(stored: str, password: str) -> bool:
-    _, cost, block, lanes, salt, digest = stored.split("$")
-    numbers = {"n": int(cost), "r": int(block), "p": int(lanes), "maxmem": 2**26}
-    computed = hashlib.scrypt(password.encode(), salt=b64decode(salt), **numbers)
-    return hmac.compare_digest(computed, b64decode(digest))
 
 
 def seal(secret: str) -> str:

@@ -40,7 +40,7 @@ from relevansi.services.people.raters import (
     hashed,
     state_of,
 )
-from relevansi.services.people.sign_in import TooManyTries
+from relevansi.services.people.tries import TooManyTries, count_try
 from relevansi.services.phase_3 import user_studies
 from relevansi.services.study import studies
 
@@ -246,7 +246,7 @@ def agree(
             raise NoWayIn
         name, most = f"phase 3/{link.id}/{source}", phase.most_newcomers
         try:
-            sign_in.count_try(session, study, name, now, most=most, window=HOUR)
+            count_try(session, study, name, now, most=most, window=HOUR)
         except TooManyTries:
             raise TooManyNewcomers from None
         if was_offered and _is_among(everybody(session, study), pseudonym):

@@ -17,8 +17,8 @@ from wtforms.validators import EqualTo, Length
 from relevansi.failures import Refused
 from relevansi.i18n import mark
 from relevansi.records import LARGEST_INTEGER
-from relevansi.services.people import raters, sign_in, tokens
-from relevansi.services.people.sign_in import LONGEST, SHORTEST, PasswordQueue, WrongPassword
+from relevansi.services.people import passwords, raters, sign_in, tokens, tries
+from relevansi.services.people.passwords import LONGEST, SHORTEST, PasswordQueue, WrongPassword
 from relevansi.services.study import studies
 from relevansi.web.frame import access, forms, session_cookie
 from relevansi.web.frame.access import NotFromHere, NotYours
@@ -110,7 +110,7 @@ def set_first() -> Response:
         raise NotYours
     if not form.validate():
         return make_response(_page(forms.messages(form)), 422)
-    stored = sign_in.hashed(form.password.data or "")
+    stored = passwords.hashed(form.password.data or "")
     with access.database().writing() as session:
         study = access.study(session)
         if study.password is not None:  # somebody else was quicker
@@ -191,7 +191,7 @@ def change() -> Response:
         errors["old"] = f"{wrong.sentence()}."
     if errors:
         return make_response(_password_page(errors), 422)
-    stored = sign_in.hashed(form.password.data or "")
+    stored = passwords.hashed(form.password.data or "")
     with access.writing() as (session, rater):
         sign_in.set_password(session, rater.study, stored, access.now())
         if form.ends_tokens.data:
@@ -252,17 +252,17 @@ def _cookie_for_password(password: str) -> sign_in.SessionCookie:
     with _QUEUES[is_known].turn():
         with access.database().writing() as session:  # counted before it is made
             study = access.study(session)
-            sign_in.count_password_try(session, study, source, access.now(), is_known=is_known)
+            tries.count_password_try(session, study, source, access.now(), is_known=is_known)
             session.commit()
         with access.database().reading() as session:
             stored = access.study(session).password
-        sign_in.check_password(stored, password)
+        passwords.check_password(stored, password)
     with access.database().writing() as session:
         study = access.study(session)
         if study.password != stored:  # changed meanwhile
             raise WrongPassword
         cookie = sign_in.owner_cookie(session, study)
-        sign_in.forget_tries(session, study, source, is_known=is_known)
+        tries.forget_tries(session, study, source, is_known=is_known)
         session.commit()
     return cookie
 
