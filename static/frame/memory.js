@@ -2,7 +2,7 @@
 
 const memory = new Map();
 
-export function kept(name) {
+export function recall(name) {
   try {
     return localStorage.getItem(name) ?? memory.get(name);
   } catch {
@@ -10,7 +10,7 @@ export function kept(name) {
   }
 }
 
-export function keep(name, value) {
+export function remember(name, value) {
   memory.set(name, String(value));
   try {
     localStorage.setItem(name, value);

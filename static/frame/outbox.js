@@ -16,7 +16,7 @@ const BUSY = [408, 425, 429, 502, 503, 504, 507]; // the whole server's trouble,
 const KEPT_OUT = { 401: "signed-out", 403: "kept-out", 412: "another" };
 
 const rater = document.documentElement.dataset.rater;
-const told = new Set(); // functions to call when something about the queue has changed
+const listeners = new Set(); // functions to call when something about the queue has changed
 const waiting = []; // this page's events, and what it found waiting, oldest first
 const idle = [];
 const faulty = new Map();
@@ -104,7 +104,7 @@ const partial = ({ id, outerHTML }) =>
 
 /** Call `hear` whenever something about the queue has changed. */
 export function watch(hear) {
-  told.add(hear);
+  listeners.add(hear);
   hear();
 }
 
@@ -139,21 +139,21 @@ export function remembered(state) {
 
 /** Ask the queue; once this browser's memory was closed, cleared or is full, one in the page. */
 async function ask(question) {
-  const asked = opening;
-  const queue = await asked;
+  const opened = opening;
+  const queue = await opened;
   try {
     const answer = await question(queue);
-    if (opening === asked) return answer;
+    if (opening === opened) return answer;
   } catch (error) {
     if (!queue.lasts) throw error;
-    if (opening === asked) opening = Promise.resolve(new Passing(waiting.filter(isNumbered)));
+    if (opening === opened) opening = Promise.resolve(new Passing(waiting.filter(isNumbered)));
     lasts = false;
   }
   return ask(question); // the queue in force was exchanged meanwhile
 }
 
 function changed() {
-  for (const hear of told) hear();
+  for (const hear of listeners) hear();
 }
 
 // ---- sending ----------------------------------------------------------------------------
@@ -203,9 +203,9 @@ async function sendAll() {
     trouble = null;
     answered += 1;
     const { state, text } = answer;
-    const kept = { ...event, state, saved_at: Date.now(), reason: state === "refused" ? text : "" };
+    const record = { ...event, state, saved_at: Date.now(), reason: state === "refused" ? text : "" };
     const isDone = state === "saved" && !outlasts(event);
-    const settling = ask((queue) => (isDone ? queue.remove(event) : queue.put(kept)));
+    const settling = ask((queue) => (isDone ? queue.remove(event) : queue.put(record)));
     channel?.postMessage({ event_id: event.event_id, state, text });
     await Promise.all([settling, finish(event.event_id, state, text)]);
     changed();
@@ -254,8 +254,8 @@ async function finish(event_id, state, text) {
 /** Count as answered what another tab sent without living to tell. */
 async function reconcile() {
   for (const event of waiting.filter(isNumbered)) {
-    const found = await ask((queue) => queue.get(event));
-    if (found?.state !== "waiting") await finish(event.event_id, found?.state ?? "saved");
+    const record = await ask((queue) => queue.get(event));
+    if (record?.state !== "waiting") await finish(event.event_id, record?.state ?? "saved");
   }
 }
 
@@ -307,6 +307,6 @@ export function letGo() {
 
 // What this browser keeps is sent by the next page that is opened: there is nothing to lose.
 addEventListener("beforeunload", (event) => {
-  const isLost = (one) => one.made && !(lasts && isNumbered(one));
+  const isLost = (event) => event.made && !(lasts && isNumbered(event));
   if (!isLeft && waiting.some(isLost)) event.preventDefault();
 });

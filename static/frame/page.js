@@ -1,29 +1,29 @@
 // What every page does beyond its forms: the theme, explanations, notices, the drop zone.
 
-import { keep, kept } from "./memory.js";
+import { find, findAll } from "./elements.js";
+import { recall, remember } from "./memory.js";
 
-const one = (selector) => document.querySelector(selector);
 const HOVER = 250;
 
 // ---- light or dark ----------------------------------------------------------------------
 
-const themes = one("#theme");
+const themes = find("#theme");
 if (themes) {
   themes.hidden = false;
-  showTheme(kept("theme") || "auto");
+  showTheme(recall("theme") || "auto");
   themes.addEventListener("click", ({ target }) => target.value && showTheme(target.value));
 }
 
 function showTheme(theme) {
-  keep("theme", theme === "auto" ? "" : theme);
+  remember("theme", theme === "auto" ? "" : theme);
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  for (const button of themes.querySelectorAll("button")) button.setAttribute("aria-pressed", button.value === theme);
+  for (const button of findAll("button", themes)) button.setAttribute("aria-pressed", button.value === theme);
 }
 
 // ---- menus, kept on the screen, closed by a click elsewhere and by Escape -------------------
 
-const openMenus = (other) => [...document.querySelectorAll("details.menu[open]")].filter((menu) => !menu.contains(other));
+const openMenus = (other) => findAll("details.menu[open]").filter((menu) => !menu.contains(other));
 
 document.addEventListener("click", ({ target }) => openMenus(target).forEach((menu) => (menu.open = false)));
 
@@ -92,25 +92,25 @@ document.addEventListener("click", (event) => {
 });
 
 function hide() {
-  one("[popover]:popover-open")?.hidePopover();
+  find("[popover]:popover-open")?.hidePopover();
 }
 
 // ---- files chosen, or dropped on the page -----------------------------------------------
 
 document.addEventListener("change", ({ target }) => {
-  const said = target.type === "file" && target.parentElement.querySelector(".chosen");
-  if (said) nameFiles(said, target);
+  const chosen = target.type === "file" && find(".chosen", target.parentElement);
+  if (chosen) nameFiles(chosen, target);
   if (target.type === "file") goOn(target);
 });
 
-function nameFiles(said, target) {
-  said.dataset.none ??= said.textContent;
-  const names = Array.from(target.files, ({ name }) => name);
-  said.textContent = names.length > 3 ? `${names.slice(0, 3).join(", ")}, …` : names.join(", ") || said.dataset.none;
+function nameFiles(chosen, { files }) {
+  chosen.dataset.none ??= chosen.textContent;
+  const names = Array.from(files, ({ name }) => name);
+  chosen.textContent = names.length > 3 ? `${names.slice(0, 3).join(", ")}, …` : names.join(", ") || chosen.dataset.none;
 }
 
-function goOn(files) {
-  if (files.files.length) files.closest("[data-drop]")?.requestSubmit();
+function goOn(field) {
+  if (field.files.length) field.closest("[data-drop]")?.requestSubmit();
 }
 
 document.addEventListener("click", ({ target }) => {
@@ -124,8 +124,8 @@ for (const name of ["dragover", "dragleave", "drop"]) {
     event.preventDefault();
     drop.classList.toggle("over", name === "dragover");
     if (name !== "drop") return;
-    const files = drop.querySelector("input[type=file]");
-    files.files = event.dataTransfer.files;
-    goOn(files);
+    const field = find("input[type=file]", drop);
+    field.files = event.dataTransfer.files;
+    goOn(field);
   });
 }

@@ -1,7 +1,7 @@
 // Clicks that the server has not answered yet, in this browser's own database: they outlive the
 // page, the tab and the power. A browser that keeps nothing has them while the page is open.
 
-import { keep, kept } from "./memory.js";
+import { recall, remember } from "./memory.js";
 
 const STORE = "events";
 const ABOUT = "about";
@@ -87,13 +87,13 @@ export class Passing {
   /** Begin with the events that could not be kept any more. */
   constructor(events = []) {
     this.events = [...events];
-    if (!kept("device")) keep("device", fresh());
+    if (!recall("device")) remember("device", fresh());
   }
 
   async add(event) {
-    const sequence = Number(kept("sequence") ?? 0) + 1;
-    keep("sequence", sequence);
-    this.events.push({ ...event, device: kept("device"), sequence });
+    const sequence = Number(recall("sequence") ?? 0) + 1;
+    remember("sequence", sequence);
+    this.events.push({ ...event, device: recall("device"), sequence });
     return this.events.at(-1);
   }
 

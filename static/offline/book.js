@@ -34,7 +34,7 @@ export class Book {
 
   /** Read again what is kept; another tab may have added to it. */
   reload() {
-    this.content = this.#kept() ?? this.content;
+    this.content = this.#stored() ?? this.content;
   }
 
   /** Let `name` rate; what was rated before anybody was named becomes theirs. */
@@ -45,7 +45,7 @@ export class Book {
       records[name] = records[""];
       delete records[""];
     }
-    this.#keep({ rater: name, records });
+    this.#store({ rater: name, records });
   }
 
   /** Add a change; returns whether it is kept for longer than this tab lives. */
@@ -53,8 +53,8 @@ export class Book {
     this.reload();
     const { record } = this;
     const sequence = (record.changes.at(-1)?.sequence ?? 0) + 1;
-    const made = { sequence, event_id: fresh(), time: Date.now(), ...change };
-    this.#write({ device: record.device || fresh(), changes: [...record.changes, made] });
+    const event = { sequence, event_id: fresh(), time: Date.now(), ...change };
+    this.#write({ device: record.device || fresh(), changes: [...record.changes, event] });
     return this.lasts;
   }
 
@@ -66,10 +66,10 @@ export class Book {
 
   #write(facts) {
     const records = { ...this.content.records, [this.rater]: { ...this.record, ...facts } };
-    this.#keep({ ...this.content, records });
+    this.#store({ ...this.content, records });
   }
 
-  #kept() {
+  #stored() {
     try {
       const text = this.lasts ? localStorage.getItem(this.name) : this.#inTab();
       return text ? JSON.parse(text) : null;
@@ -80,7 +80,7 @@ export class Book {
     }
   }
 
-  #keep(content) {
+  #store(content) {
     this.content = content;
     const text = JSON.stringify(content);
     try {
@@ -97,24 +97,24 @@ export class Book {
 }
 
 /** Return what is in force for each of the run's queries, in order, after `changes`. */
-export function standing(queries, changes) {
-  const found = new Map(queries.map((query) => [query.query_id, unrated(query)]));
+export function stateAfter(queries, changes) {
+  const states = new Map(queries.map((query) => [query.query_id, unrated(query)]));
   for (const change of changes) {
-    const query = found.get(change.query_id);
-    if (change.field === "relevance") query.said[query.results[change.rank - 1].thing] = change.value;
-    else if (change.field === "reason") query.why[query.results[change.rank - 1].thing] = change.value;
+    const query = states.get(change.query_id);
+    if (change.field === "relevance") query.verdictOf[query.results[change.rank - 1].thing] = change.value;
+    else if (change.field === "reason") query.reasonOf[query.results[change.rank - 1].thing] = change.value;
     else if (change.field === "empty_outcome") query.outcome = change.value;
     else query[change.field] = change.value ?? (change.field === "notes" ? "" : null);
   }
-  for (const query of found.values()) {
-    query.verdicts = query.results.map(({ thing }) => query.said[thing] ?? null);
-    query.reasons = query.results.map(({ thing }) => query.why[thing] ?? null);
+  for (const query of states.values()) {
+    query.verdicts = query.results.map(({ thing }) => query.verdictOf[thing] ?? null);
+    query.reasons = query.results.map(({ thing }) => query.reasonOf[thing] ?? null);
   }
-  return [...found.values()];
+  return [...states.values()];
 }
 
 function unrated(query) {
-  return { ...query, said: {}, verdicts: [], why: {}, reasons: [], outcome: null, quality: null, notes: "" };
+  return { ...query, verdictOf: {}, verdicts: [], reasonOf: {}, reasons: [], outcome: null, quality: null, notes: "" };
 }
 
 /** Return the value in force where `change` was made. */
@@ -133,7 +133,7 @@ export function lastChange(changes) {
 /** What is left to rate of a query: `cards` once each, an empty list, the quality of a readable answer. */
 export function openIn(query) {
   const things = new Set(query.results.map(({ thing }) => thing));
-  const cards = [...things].filter((thing) => !query.said[thing]).length;
+  const cards = [...things].filter((thing) => !query.verdictOf[thing]).length;
   const lists = query.state === "empty" && !query.outcome ? 1 : 0;
   const isUnrated = query.asks_quality !== false && query.state !== "unreadable" && query.quality === null;
   return { cards, lists, isUnrated, isOpen: cards + lists > 0 || isUnrated };

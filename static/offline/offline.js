@@ -2,61 +2,60 @@
 // is; this replaces its outbox: a click is kept by the browser in place of being
 // sent, and a question comes from the file in place of an answer.
 
-import { Book, lastChange, merged, openIn, standing, valueAt } from "./book.js";
+import { Book, lastChange, merged, openIn, stateAfter, valueAt } from "./book.js";
 import { ratedCsv } from "./csv.js";
 import { suggestedQuality } from "./figures.js";
 import { drawFigures, filled } from "./table.js";
-import { keep, kept } from "../frame/memory.js";
+import { find, findAll } from "../frame/elements.js";
+import { recall, remember } from "../frame/memory.js";
 import { showBeside, showReason } from "../rating/reasons.js";
 
-const one = (selector, within = document) => within.querySelector(selector);
-const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-const run = JSON.parse(one("#run").textContent);
+const run = JSON.parse(find("#run").textContent);
 for (const query of run.queries) query.cannot_tell = run.cannot_tell;
-const spoken = document.querySelector(`template[lang="${kept("language")}"]`) ?? document.querySelector("template[lang]");
-const language = spoken.lang;
+const template = find(`template[lang="${recall("language")}"]`) ?? find("template[lang]");
+const language = template.lang;
 const book = new Book(`relevansi ratings of ${run.identity}: `);
 const OFTEN = 10; // changes that may wait before a download is offered again
-let queries = standing(run.queries, book.changes);
+let queries = stateAfter(run.queries, book.changes);
 
 // ---- the page in the reader's language ------------------------------------------------------
 
-Object.assign(document.documentElement, { lang: language, dir: spoken.dir });
-document.body.append(spoken.content.cloneNode(true));
-const words = one("#rating").dataset;
+Object.assign(document.documentElement, { lang: language, dir: template.dir });
+document.body.append(template.content.cloneNode(true));
+const words = find("#rating").dataset;
 
 // What the script of the rating page asks of htmx: put parts in their places.
 window.htmx = {
   swap({ text }) {
     const parts = document.createElement("template");
     parts.innerHTML = text;
-    for (const part of all("hx-partial", parts.content)) {
-      one(part.getAttribute("hx-target")).replaceWith(...part.childNodes);
+    for (const part of findAll("hx-partial", parts.content)) {
+      find(part.getAttribute("hx-target")).replaceWith(...part.childNodes);
     }
     arrived();
   },
 };
 
-const shownId = () => Number(one("#question").dataset.query);
+const shownId = () => Number(find("#question").dataset.query);
 const queryOf = (id) => queries.find(({ query_id }) => query_id === id);
 
 /** Return the question with this number as a part of the page. */
 function part(id) {
-  const template = one(`template[data-query="${id}"]`);
+  const template = find(`template[data-query="${id}"]`);
   return `<hx-partial hx-target="#question">${template.innerHTML}</hx-partial>`;
 }
 
 /** Fill a question that has just been put in its place. */
 function arrived() {
-  for (const prose of all("[data-prose]:empty")) {
-    prose.append(one(`#prose-${prose.dataset.prose}`).content.cloneNode(true));
+  for (const prose of findAll("[data-prose]:empty")) {
+    prose.append(find(`#prose-${prose.dataset.prose}`).content.cloneNode(true));
   }
   const query = queryOf(shownId());
-  const notes = one("#notes");
+  const notes = find("#notes");
   if (notes !== document.activeElement) notes.value = notes.defaultValue = query.notes;
   if (book.record.at !== query.query_id) book.note({ at: query.query_id });
-  one("#asked").textContent = one("#question").dataset.asked;
-  for (const line of all("[data-state-of]")) line.dataset.state = isStored(line, query) ? "saved" : "";
+  find("#asked").textContent = find("#question").dataset.asked;
+  for (const line of findAll("[data-state-of]")) line.dataset.state = isStored(line, query) ? "saved" : "";
   paint();
 }
 
@@ -80,44 +79,44 @@ export async function load(address, { copies = true } = {}) {
   return queryOf(Number(id)) ? part(id) : null;
 }
 
-/** Keep a click and show what it changes; `told` hears what has become of it. */
-export function send(event, told) {
-  const text = event.field ? change(event) : undo();
+/** Keep a click and show what it changes; `hear` is called with what has become of it. */
+export function send(event, hear) {
+  const text = event.field ? judge(event) : undo();
   paint();
   if (event.fields.onward) pointOnward();
-  told(event, "saved", text);
+  hear(event, "saved", text);
 }
 
-function change({ query, field, value, places, fields }) {
+function judge({ query, field, value, places, fields }) {
   const rank = ["relevance", "reason"].includes(field) ? Number(places[0]) : undefined;
-  const meant = field === "quality" ? Number(value) : field === "notes" ? noted(query, value, fields) : value || null;
-  const made = { query_id: Number(query), field, value: meant, cause: "click" };
-  if (rank) made.rank = rank;
-  if (valueAt(queryOf(made.query_id), made) !== meant) add(made);
+  const stored = field === "quality" ? Number(value) : field === "notes" ? mergedNotes(query, value, fields) : value || null;
+  const change = { query_id: Number(query), field, value: stored, cause: "click" };
+  if (rank) change.rank = rank;
+  if (valueAt(queryOf(change.query_id), change) !== stored) add(change);
 }
 
 function undo() {
   const last = lastChange(book.changes);
-  if (!last) return `<hx-partial hx-target="#told">${one("#nothing-left").innerHTML}</hx-partial>`;
+  if (!last) return `<hx-partial hx-target="#told">${find("#nothing-left").innerHTML}</hx-partial>`;
   const before = book.changes.slice(0, book.changes.indexOf(last));
-  const value = valueAt(standing(run.queries, before)[place(last.query_id)], last);
+  const value = valueAt(stateAfter(run.queries, before)[place(last.query_id)], last);
   const { query_id, field, rank, event_id } = last;
   add({ query_id, field, value, cause: "undo", undoes: event_id, ...(rank && { rank }) });
   return part(query_id);
 }
 
-function add(made) {
-  book.add(made);
-  queries = standing(run.queries, book.changes);
+function add(change) {
+  book.add(change);
+  queries = stateAfter(run.queries, book.changes);
 }
 
 /** Return the notes to keep, beside what another tab kept since they were begun; which is said. */
-function noted(query, value, { notes_base }) {
+function mergedNotes(query, value, { notes_base }) {
   book.reload();
-  queries = standing(run.queries, book.changes);
+  queries = stateAfter(run.queries, book.changes);
   const text = plain(value);
   const both = merged(queryOf(Number(query)).notes, notes_base, text);
-  if (both !== text) one('[data-state-of="notes"]').dataset.both = both;
+  if (both !== text) find('[data-state-of="notes"]').dataset.both = both;
   return both;
 }
 
@@ -127,8 +126,8 @@ const place = (id) => queries.findIndex(({ query_id }) => query_id === id);
 /** Let the walk say what the server would: which question comes after a finished one. */
 function pointOnward() {
   const next = nextOpen(shownId());
-  if (next === undefined) return setTimeout(() => one("#done").showModal());
-  Object.assign(one("#walk").dataset, { query: next, address: `#q-${next}` });
+  if (next === undefined) return setTimeout(() => find("#done").showModal());
+  Object.assign(find("#walk").dataset, { query: next, address: `#q-${next}` });
 }
 
 function nextOpen(id) {
@@ -145,51 +144,51 @@ function paint() {
   paintGrades(query);
   paintWalk(query);
   paintKeeping();
-  if (one("#figures")) drawFigures(one("#figures"), query, queries); // else they are not counted here
+  if (find("#figures")) drawFigures(find("#figures"), query, queries); // else they are not counted here
 }
 
 function paintCards({ verdicts, reasons, outcome }) {
-  for (const card of all(".card")) {
+  for (const card of findAll(".card")) {
     press(card, verdicts[card.dataset.rank - 1]);
     showBeside(card, card.dataset.verdict);
     showReason(card, reasons[card.dataset.rank - 1] ?? "");
   }
-  if (one("#outcome")) press(one("#outcome"), outcome);
+  if (find("#outcome")) press(find("#outcome"), outcome);
 }
 
 function press(place, value) {
-  const form = one("form.verdict", place);
+  const form = find("form.verdict", place);
   if (form) form.dataset.stands = value ?? "";
   place.dataset.verdict = value ?? "";
-  for (const button of all("button[aria-pressed]", place)) {
+  for (const button of findAll("button[aria-pressed]", place)) {
     button.setAttribute("aria-pressed", button.value === value);
   }
 }
 
 function paintGrades(query) {
-  if (!one("#grades")) return; // an unreadable answer has none
+  if (!find("#grades")) return; // an unreadable answer has none
   const suggested = run.suggests ? suggestedQuality(query) : null;
-  for (const input of all("#grades input")) {
+  for (const input of findAll("#grades input")) {
     input.checked = Number(input.value) === query.quality;
     input.closest("label").classList.toggle("suggested", Number(input.value) === suggested);
   }
-  one("#suggestion").textContent = suggested === null ? "" : filled(words.suggested, suggested);
+  find("#suggestion").textContent = suggested === null ? "" : filled(words.suggested, suggested);
 }
 
 function paintWalk(query) {
   const at = place(query.query_id);
-  const walk = one("#walk");
+  const walk = find("#walk");
   Object.assign(walk.dataset, { query: query.query_id, address: `#q-${query.query_id}` });
-  one(".at .vh", walk).textContent = filled(words.moving, at + 1, queries.length);
-  one(".at b", walk).textContent = at + 1;
+  find(".at .vh", walk).textContent = filled(words.moving, at + 1, queries.length);
+  find(".at b", walk).textContent = at + 1;
   const open = queries.map(openIn);
   const left = open.filter(({ isOpen }) => isOpen).length;
-  Object.assign(one("progress", walk), { max: queries.length, value: queries.length - left });
-  one("#left").textContent = left ? whatIsLeft(open, left) : words.finished;
+  Object.assign(find("progress", walk), { max: queries.length, value: queries.length - left });
+  find("#left").textContent = left ? whatIsLeft(open, left) : words.finished;
   way("prev", queries[at - 1]?.query_id);
   way("next", queries[at + 1]?.query_id);
   const next = nextOpen(query.query_id);
-  const jump = one('[data-way="jump"]');
+  const jump = find('[data-way="jump"]');
   way("jump", next);
   jump.toggleAttribute("data-ahead", next !== undefined);
   jump.textContent = next === undefined && !left ? words.end : jump.dataset.label;
@@ -197,16 +196,16 @@ function paintWalk(query) {
 }
 
 function whatIsLeft(open, questions) {
-  const [cards, lists] = ["cards", "lists"].map((kind) => open.reduce((sum, one) => sum + one[kind], 0));
+  const [cards, lists] = ["cards", "lists"].map((kind) => open.reduce((sum, query) => sum + query[kind], 0));
   const unrated = open.filter(({ isUnrated }) => isUnrated).length;
   const listed = Object.entries({ card: cards, list: lists, answer: unrated }).filter(([, n]) => n);
-  const parts = listed.map(([thing, n]) => inWords(words, thing, n)).join(", ");
+  const parts = listed.map(([kind, n]) => inWords(words, kind, n)).join(", ");
   return `${inWords(words, "question", questions)} · ${parts}`;
 }
 
 /** Make a way lead to a question, or nowhere. */
 function way(name, id) {
-  const link = one(`[data-way="${name}"]`);
+  const link = find(`[data-way="${name}"]`);
   link.toggleAttribute("data-walk", id !== undefined);
   link.classList.toggle("off", id === undefined);
   link.role = "link"; // also while it leads nowhere
@@ -217,15 +216,15 @@ function way(name, id) {
 
 /** Say what is not safe yet: with a browser that keeps nothing, and after many changes. */
 function paintKeeping() {
-  const keeping = one("#keeping");
+  const keeping = find("#keeping");
   keeping.hidden = book.lasts || book.untaken < 1;
-  one("span", keeping).textContent = filled(words.untaken, book.untaken);
+  find("span", keeping).textContent = filled(words.untaken, book.untaken);
   keeping.classList.toggle("bad", book.untaken >= OFTEN);
-  one("#who span:last-child").textContent = book.rater || words.nobody;
+  find("#who span:last-child").textContent = book.rater || words.nobody;
 }
 
-function inWords(texts, thing, n) {
-  return filled(n === 1 ? texts[thing] : texts[`${thing}s`], n);
+function inWords(texts, kind, n) {
+  return filled(n === 1 ? texts[kind] : texts[`${kind}s`], n);
 }
 
 // ---- taking the ratings away ----------------------------------------------------------------
@@ -245,19 +244,19 @@ function takeJson() {
 function document_() {
   const { device, changes } = book.record;
   const { format, version, identity, blind } = run;
-  return { format, version, identity, blind, rater: book.rater, device, queries: queries.map(summed), changes };
+  return { format, version, identity, blind, rater: book.rater, device, queries: queries.map(ratingOf), changes };
 }
 
-function summed(query) {
+function ratingOf(query) {
   const results = query.results.map(({ rank, title, identity }, at) => {
     const reason = query.reasons[at] ? { reason: query.reasons[at] } : {};
-    return { rank, title, identity, relevance: stored(query.verdicts[at]), ...reason };
+    return { rank, title, identity, relevance: asNumber(query.verdicts[at]), ...reason };
   });
   const { query_id, question, state, quality, notes, outcome } = query;
   return { query_id, question, state, results, empty_outcome: outcome, quality, notes };
 }
 
-const stored = (verdict) => (/^\d$/.test(verdict) ? Number(verdict) : verdict);
+const asNumber = (verdict) => (/^\d$/.test(verdict) ? Number(verdict) : verdict);
 const safe = (name) => name.replace(/[^\p{L}\p{N}_-]+/gu, "_").slice(0, 40);
 
 function take(name, type, text) {
@@ -274,43 +273,43 @@ let afterNaming = null;
 
 function askName(then = null) {
   afterNaming = then;
-  one("#rater").value = book.rater;
-  one("#raters").replaceChildren(...Object.keys(book.content.records).filter(Boolean).map(option));
-  one("#naming").showModal();
+  find("#rater").value = book.rater;
+  find("#raters").replaceChildren(...Object.keys(book.content.records).filter(Boolean).map(option));
+  find("#naming").showModal();
 }
 
 function option(name) {
-  const made = document.createElement("option");
-  made.value = name;
-  return made;
+  const element = document.createElement("option");
+  element.value = name;
+  return element;
 }
 
-one("#naming").addEventListener("close", ({ target }) => {
-  const name = one("#rater").value.trim();
+find("#naming").addEventListener("close", ({ target }) => {
+  const name = find("#rater").value.trim();
   if (target.returnValue !== "named" || !name) return;
   if (name !== book.rater) book.letRate(name);
-  queries = standing(run.queries, book.changes);
+  queries = stateAfter(run.queries, book.changes);
   arrived();
   afterNaming?.();
 });
-one("#naming").addEventListener("close", () => {
-  (one('.card[data-verdict=""], #outcome') ?? one("#question")).focus();
+find("#naming").addEventListener("close", () => {
+  (find('.card[data-verdict=""], #outcome') ?? find("#question")).focus();
 });
 
-one("#who").addEventListener("click", () => askName());
-for (const button of all("[data-take]")) {
+find("#who").addEventListener("click", () => askName());
+for (const button of findAll("[data-take]")) {
   button.addEventListener("click", button.dataset.take === "csv" ? takeCsv : takeJson);
 }
-for (const button of all("[data-language]")) {
+for (const button of findAll("[data-language]")) {
   button.addEventListener("click", () => {
-    keep("language", button.dataset.language);
+    remember("language", button.dataset.language);
     location.reload();
   });
 }
 addEventListener("storage", ({ key }) => {
   if (key !== book.name) return;
   book.reload();
-  queries = standing(run.queries, book.changes);
+  queries = stateAfter(run.queries, book.changes);
   arrived();
 });
 addEventListener("beforeunload", (event) => {
@@ -320,5 +319,5 @@ addEventListener("beforeunload", (event) => {
 const first = queries.find((query) => query.query_id === book.record.at);
 const start = first ?? queries.find((query) => openIn(query).isOpen) ?? queries[0];
 window.htmx.swap({ text: part(start.query_id) });
-document.title = one("#question").dataset.title;
+document.title = find("#question").dataset.title;
 if (!book.rater) askName();

@@ -1,14 +1,14 @@
 // What a participant types is kept in this browser until it has been asked. The way on waits
 // until every judgment has been saved.
 
-import { draft, keepDraft, stored } from "../frame/drafts.js";
+import { draft, forgetDraft, keepDraft } from "../frame/drafts.js";
 import { drained, pending } from "../frame/outbox.js";
 
 const question = document.querySelector("textarea[name=question]");
 const asked = document.querySelector("[data-asked]")?.dataset.asked;
 const PLACE = "question";
 
-if (asked !== undefined) stored(PLACE, asked);
+if (asked !== undefined) forgetDraft(PLACE, asked);
 if (question) {
   if (question.value.trim()) remember(); // typed before this script was here, or sent back
   else question.value = draft(PLACE)?.text ?? "";

@@ -1,12 +1,12 @@
 // Why a card is not relevant: chips on it, by key and by pointer. They take one key, and no card waits for them.
 
-const one = (selector, within = document) => within.querySelector(selector);
-const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+import { find, findAll } from "../frame/elements.js";
+
 const OWN = "other: ";
 
-let kept = null; // the chips, also while a card that had them is on no page any more
+let reasons = null; // the chips, also while a card that had them is on no page any more
 let opened = null; // whose reason is chosen: {form, ...} as it was opened with
-let before = null; // what had focus until a rater's own words were asked for
+let lastFocus = null; // what had focus until a rater's own words were asked for
 let give = () => {};
 
 /** Have `take` called with what was opened and its reason, once one is chosen. */
@@ -14,16 +14,16 @@ export function onReason(take) {
   give = take;
 }
 
-const chips = () => (kept ??= one("#reasons"));
-const words = () => one("input", chips());
+const chips = () => (reasons ??= find("#reasons"));
+const words = () => find("input", chips());
 
 export const hasReasons = () => Boolean(chips());
 export const isChoosing = () => Boolean(opened);
-export const reasonOf = (place) => (place && one(".tag", place)?.dataset.reason) ?? "";
+export const reasonOf = (place) => (place && find(".tag", place)?.dataset.reason) ?? "";
 
 /** Show a reason on a card, without asking anybody. */
 export function showReason(place, reason) {
-  const tag = one(".tag", place);
+  const tag = find(".tag", place);
   if (!tag) return;
   const word = inWords(reason);
   tag.dataset.reason = reason;
@@ -33,19 +33,19 @@ export function showReason(place, reason) {
 
 /** Show the reason of a card beside a verdict that is not relevant alone. */
 export function showBeside(place, verdict) {
-  const form = one(".why", place);
+  const form = find(".why", place);
   if (form) form.hidden = !isRejected(form, verdict);
 }
 
 /** Return the form of a card that is judged not relevant. */
 export function formOf(place) {
-  const form = place && one(".why", place);
+  const form = place && find(".why", place);
   return form && isRejected(form, place.dataset.verdict) ? form : null;
 }
 
 /** Offer the reason of this card alone where there is room for one offer; a tap gives no focus in every browser. */
 export function offerReason(card) {
-  for (const other of all(".card.last")) other.classList.remove("last");
+  for (const other of findAll(".card.last")) other.classList.remove("last");
   card.classList.add("last");
 }
 
@@ -58,8 +58,8 @@ const isRejected = (form, verdict) => form.dataset.rejected.split(" ").includes(
 
 /** Return a reason in the words of its chip; a rater's own, and those no longer offered, as they are. */
 export function inWords(reason) {
-  const chip = all("button", chips()).find(({ value }) => value === reason);
-  if (chip) return one("span", chip).textContent;
+  const chip = findAll("button", chips()).find(({ value }) => value === reason);
+  if (chip) return find("span", chip).textContent;
   return reason.startsWith(OWN) ? reason.slice(OWN.length) : reason;
 }
 
@@ -69,35 +69,35 @@ export function openReasons(about) {
   opened = about;
   const { form } = about;
   if (form.isConnected) form.after(chips());
-  else one("#rating").append(chips());
+  else find("#rating").append(chips());
   const reason = reasonOf(form);
-  for (const chip of all("button", chips())) {
+  for (const chip of findAll("button", chips())) {
     const isChosen = chip.value === reason || (chip.value === "other" && reason.startsWith(OWN));
     chip.setAttribute("aria-pressed", isChosen);
   }
   words().value = reason.startsWith(OWN) ? reason.slice(OWN.length) : "";
   words().hidden = true;
   chips().hidden = false;
-  one(".tag", form).setAttribute("aria-expanded", true);
+  find(".tag", form).setAttribute("aria-expanded", true);
   chips().scrollIntoView({ block: "nearest" }); // out from under what sticks at the bottom
-  return all("button", chips()).map(({ textContent }) => textContent.trim()).join(", ");
+  return findAll("button", chips()).map(({ textContent }) => textContent.trim()).join(", ");
 }
 
 export function closeReasons() {
   if (!opened) return;
   const hadFocus = chips().contains(document.activeElement);
-  const tag = one(".tag", opened.form);
+  const tag = find(".tag", opened.form);
   tag.setAttribute("aria-expanded", false);
   chips().hidden = true;
-  one("#rating").append(chips());
+  find("#rating").append(chips());
   opened = null;
-  if (hadFocus) (before?.isConnected ? before : tag).focus({ preventScroll: true });
-  before = null;
+  if (hadFocus) (lastFocus?.isConnected ? lastFocus : tag).focus({ preventScroll: true });
+  lastFocus = null;
 }
 
 /** Take the key of a chip; return whether it was one. Any other closes them, and goes on as usual. */
 export function chooseByKey(key) {
-  const chip = opened && one(`[aria-keyshortcuts="${CSS.escape(key)}"]`, chips());
+  const chip = opened && find(`[aria-keyshortcuts="${CSS.escape(key)}"]`, chips());
   if (!chip) closeReasons();
   else choose(chip.value);
   return Boolean(chip);
@@ -111,7 +111,7 @@ function choose(value) {
 }
 
 function askWords() {
-  before = document.activeElement;
+  lastFocus = document.activeElement;
   words().hidden = false;
   words().focus();
 }

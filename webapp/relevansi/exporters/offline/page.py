@@ -37,7 +37,12 @@ STYLES = (
     *("vendor/modern-normalize.css", "frame/tokens.css", "frame/ground.css"),
     *("rating/rating.css", "offline/offline.css"),
 )
+RATING = (
+    *("question", "clicks", "notes", "saving", "next_act", "focus", "moving", "undoing"),
+    "rating",
+)
 SCRIPTS = {
+    "elements.js": "frame/elements.js",
     "memory.js": "frame/memory.js",
     "drafts.js": "frame/drafts.js",
     "figures.js": "offline/figures.js",
