@@ -102,7 +102,7 @@ def test_the_mark_of_a_figure_is_where_its_value_is() -> None:
     svg = pictures.draw_intervals(report, PRINT).svg
     _beside_the_name, mark, *_ = [float(dot.get("cx", "")) for dot in svg.iter("circle")]
 
-    assert mark == (pictures.PLOT.low_end + pictures.PLOT.high_end) / 2
+    assert mark == (pictures.BESIDE.plot.low_end + pictures.BESIDE.plot.high_end) / 2
     assert [m.get("fill") for m in svg.iter("polygon")][:2] == [PRINT["m2"]] * 2
 
 
@@ -153,14 +153,17 @@ def test_a_picture_has_a_text_alternative_the_page_s_colours_and_hostile_names_a
 
 @pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("language", ["id", "en"])
-def test_no_text_overlaps_another_or_leaves_the_picture(name: str, language: str) -> None:
+@pytest.mark.parametrize("columns", [pictures.BESIDE, pictures.BELOW], ids=["page", "phone"])
+def test_no_text_overlaps_another_or_leaves_the_picture(
+    name: str, language: str, columns: pictures.Columns
+) -> None:
     with speaking(language):
-        picture = pictures.draw_intervals(REPORTS[name]())
+        picture = pictures.draw_intervals(REPORTS[name](), columns=columns)
     boxes = [(text.text, box(text)) for text in texts(parsed(picture.markup))]
 
     for text, (remaining, right, _, bottom) in boxes:
         assert remaining >= -0.5, text
-        assert right <= canvas.WIDE + 0.5, text
+        assert right <= columns.width + 0.5, text
         assert bottom <= picture.height, text
     for (one, a), (other, b) in combinations(boxes, 2):
         apart = a[1] <= b[0] + 0.5 or b[1] <= a[0] + 0.5 or a[3] <= b[2] or b[3] <= a[2]

@@ -324,7 +324,7 @@ def document(report: ComparisonReport, on: date) -> Document:
     tests = possible_table(report) if answers.is_open(report) else test_table(report)
     names = [name for name in with_judged(comparison.headline) if name != "composite"]
     tables = [figure_table(report, "summary", names), *([tests] if tests.rows else [])]
-    picture = pictures.draw_intervals(report)
+    picture = pictures.for_every_screen(report)
     sections = (
         Section("summary", "", (findings(report),), tuple(tables), (picture,)),
         Section("rating", gettext("How it was rated"), (how_rated(report),), ()),

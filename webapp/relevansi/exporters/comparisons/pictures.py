@@ -13,6 +13,7 @@ from relevansi.exporters.comparisons import answers, words
 from relevansi.exporters.comparisons.answers import PanelRow
 from relevansi.exporters.frame.canvas import (
     LARGE,
+    NARROW,
     PAGE,
     PRINT,
     SMALL,
@@ -104,9 +105,23 @@ class Track(Struct, frozen=True):
         canvas.line((x, middle - half), (x, middle + half), stroke=stroke, width=width)
 
 
-NAMES, METHODS, VALUES = 0.0, 150.0, 596.0
-"""Where the columns of the panel begin: figures, methods, values; plots lie before the values."""
-PLOT = Track(286.0, VALUES - 28, 1.0)
+class Columns(Struct, frozen=True):
+    """Where the columns of the panel begin; a figure's name has `head` above its methods, or none.
+
+    ``has_intervals``: the values have their intervals behind them.
+    """
+
+    width: float
+    methods: float
+    plot: Track
+    values: float
+    head: float = 0.0
+    has_intervals: bool = True
+
+
+BESIDE = Columns(WIDE, 150.0, Track(286.0, 568.0, 1.0), 596.0)
+BELOW = Columns(NARROW, 0.0, Track(116.0, 268.0, 1.0), 286.0, head=20.0, has_intervals=False)
+"""The panel of a page or printed sheet, and that of a phone."""
 ROW = 24.0
 AXIS = 26.0
 SHAPES: Mapping[int, tuple[Point, ...]] = {
@@ -122,26 +137,25 @@ SHAPES: Mapping[int, tuple[Point, ...]] = {
 """The outlines of the methods' shapes but the circle, as the sprite of the pages has them."""
 
 
-def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture:
+def draw_intervals(
+    report: ComparisonReport, palette: Palette = PAGE, columns: Columns = BESIDE
+) -> Picture:
     """Return every headline figure of each method with its interval, or what it can become."""
-    canvas = Canvas(WIDE, palette)
+    canvas = Canvas(columns.width, palette)
     bottom = 0.0
     descriptions = []
     for group in answers.panel(report):
-        canvas.line((0, bottom), (WIDE, bottom), stroke="rule")
+        canvas.line((0, bottom), (columns.width, bottom), stroke="rule")
         top = bottom + 6
-        canvas.text((NAMES, top + 16), group.name, size=LARGE, room=METHODS - 12)
-        track = replace(PLOT, top=group.axis.high, unit=group.unit)
+        room = (columns.methods or columns.width) - 12
+        canvas.text((0, top + 16), group.name, size=LARGE, room=room)
+        top += columns.head
+        track = replace(columns.plot, top=group.axis.high, unit=group.unit)
         foot = top + ROW * len(group.rows)
         for tick in group.axis.ticks:
             canvas.line((track.at(tick), top), (track.at(tick), foot), stroke="rule")
         for place, row in enumerate(group.rows):
-            middle = top + ROW * (place + 0.5)
-            is_hollow = row.figure.state is State.PROVISIONAL
-            _shape(canvas, (METHODS + 7, middle), row.method.mark, is_hollow=is_hollow)
-            canvas.text((METHODS + 20, middle + 4), row.method.name, room=PLOT.start - METHODS - 28)
-            _draw_figure(canvas, track, row, middle)
-            canvas.text((VALUES, middle + 4), value_in_words(row, group.unit), room=WIDE - VALUES)
+            _draw_row(canvas, columns, track, row, top + ROW * (place + 0.5))
         if group.has_scale:
             track.labels(canvas, foot + SMALL + 4)
             foot += AXIS
@@ -155,12 +169,28 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
     return canvas.picture("intervals", title, " ".join(descriptions), bottom + 4)
 
 
-def value_in_words(row: PanelRow, unit: str) -> str:
+def for_every_screen(report: ComparisonReport) -> Picture:
+    """Return the picture of a page, with the one of a phone."""
+    return replace(draw_intervals(report), narrow=draw_intervals(report, columns=BELOW))
+
+
+def _draw_row(canvas: Canvas, columns: Columns, track: Track, row: PanelRow, middle: float) -> None:
+    methods, values = columns.methods, columns.values
+    is_hollow = row.figure.state is State.PROVISIONAL
+    _shape(canvas, (methods + 7, middle), row.method.mark, is_hollow=is_hollow)
+    room = columns.plot.start - methods - 28
+    canvas.text((methods + 20, middle + 4), row.method.name, room=room)
+    _draw_figure(canvas, track, row, middle)
+    words = value_in_words(row, track.unit, with_interval=columns.has_intervals)
+    canvas.text((values, middle + 4), words, room=columns.width - values)
+
+
+def value_in_words(row: PanelRow, unit: str, *, with_interval: bool = True) -> str:
     """Return a value with its interval, or with what it can still become."""
     figure = row.figure
     value = "–" if figure.written is None else notation.figure(figure.written, unit)
     low, high = _extent(figure)
-    if low is None or high is None:
+    if not with_interval or low is None or high is None:
         return value
     return f"{value}  {notation.figure(low, unit)}–{notation.figure(high, unit)}"
 

@@ -101,7 +101,8 @@ def _advance(letter: str) -> float:
     return _WIDTHS.get(base, UNMEASURED)
 
 
-WIDE = 720  # as the text of a page, and of a printed sheet; a phone scrolls it sideways
+WIDE = 720  # as the text of a page, and of a printed sheet
+NARROW = 320  # as the sheet of a report on a phone
 SMALL = 11.0
 NORMAL = 12.0
 LARGE = 14.0
@@ -139,13 +140,17 @@ PAGE: Palette = {name: f"var(--{name})" for name in PRINT} | {
 
 
 class Picture(Struct, frozen=True):
-    """A drawn picture: its SVG element, which holds title and description, and its size."""
+    """A drawn picture: its SVG element, which holds title and description, and its size.
+
+    ``narrow`` is the same drawn for a phone, where it is.
+    """
 
     title: str
     description: str
     width: float
     height: float
     svg: ET.Element
+    narrow: Picture | None = None
 
     @property
     def markup(self) -> str:
