@@ -173,6 +173,12 @@ def category(label: str) -> str:
     return gettext(CATEGORIES[label]) if label in CATEGORIES else label
 
 
+def category_label(words: str) -> str:
+    """Return the label of a category that is named in words, others as they are."""
+    labels = {category(label).casefold(): label for label in CATEGORIES}
+    return labels.get(words.casefold(), words)
+
+
 def with_label(words: str, label: str) -> str:
     """Return words with the raw label behind them, where the two differ: for reports."""
     return words if words.casefold() == label.casefold() else f"{words} ({label})"

@@ -234,6 +234,21 @@ def test_questions_get_a_category(client: FlaskClient, two_people: tuple[int, in
     assert Page(part).is_part
 
 
+def test_a_category_is_chosen_by_its_words_and_stored_under_its_label(
+    client: FlaskClient, two_people: tuple[int, int]
+) -> None:
+    melati, _ = two_people
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "id"
+    address = f"{PAGE}{melati}/questions/1/category"
+
+    part = client.post(address, data={"category": "lokasi dan harga"}, headers=PART)
+
+    field = Page(part).one(f"#question-{melati}-1 [name=category]")
+    assert field["value"] == "Lokasi dan harga"
+    narrowed = client.get(f"{PAGE}questions?category=location_price").text
+    assert "Rumah di Cemara?" in narrowed
+
+
 def test_comments_get_themes_and_lose_them(
     client: FlaskClient, two_people: tuple[int, int]
 ) -> None:

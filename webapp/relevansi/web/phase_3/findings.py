@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, make_response, render_template, request, url_for
 from wtforms import Form
 
+from relevansi import labels
 from relevansi.exporters.frame.report_formats import XLSX
 from relevansi.exporters.phase_3 import summary
 from relevansi.exporters.phase_3.summary import FORMATS, file_name
@@ -78,7 +79,8 @@ def set_category(participant_id: int, number: int) -> Response:
     form = validated_form(CategoryForm)
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
-        findings.set_category(session, participant, number, form.category.data, access.now())
+        label = labels.category_label(form.category.data)
+        findings.set_category(session, participant, number, label, access.now())
         person = findings.person(session, participant, access.now())
     if htmx.wants_part():
         (answer,) = (candidate for candidate in person.answers if candidate.number == number)
