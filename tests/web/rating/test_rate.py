@@ -93,6 +93,16 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
         assert stored_summaries.check(session) == []
 
 
+def test_repeats_to_come_take_nothing_off_the_questions_that_are_done(
+    client: FlaskClient, web_database: Database, run_ids: list[str]
+) -> None:
+    set_study(web_database, repeat_percent=100)
+
+    page = Page(client.get("/rate/", follow_redirects=True))
+
+    assert page.one("#walk progress")["value"] == "0"
+
+
 @pytest.mark.parametrize("again", [False, True], ids=["first", "again"])
 def test_notes_on_a_question_are_those_of_each_of_its_lists(
     client: FlaskClient, web_database: Database, run_ids: list[str], *, again: bool

@@ -210,7 +210,9 @@ def with_parts(
     with access.reading() as (session, rater):
         background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
         cards, lists, questions, answers = page.run_progress.work_left
-        work = shown.work(session, rater, page.place.of, questions, cards + lists + answers)
+        clicks_left = cards + lists + answers
+        is_done = not questions
+        work = shown.work(session, rater, page.place.of, questions, clicks_left, is_done=is_done)
         guidelines = studies.guidelines(rater.study)
         others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
         lookup = lookup or _lookup(session, rater, page)

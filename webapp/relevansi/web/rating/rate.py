@@ -92,8 +92,10 @@ def with_parts(
         background = particulars.of_task(session, rater, page.task_id)
         guidelines = studies.guidelines(rater.study)
         progress = page.progress
+        questions, open_questions = progress.questions, progress.open_questions
         clicks_left = progress.open_judgments + progress.unrated
-        work = shown.work(session, rater, progress.questions, progress.turns_left, clicks_left)
+        is_done = not progress.turns_left
+        work = shown.work(session, rater, questions, open_questions, clicks_left, is_done=is_done)
         lookup = lookup or _lookup(session, rater, page)
     query = clicks.query()
     return htmx.respond(

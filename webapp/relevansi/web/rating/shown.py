@@ -25,14 +25,19 @@ class Work(Struct, frozen=True):
     is_done: bool
 
 
-def work(session: Session, rater: Rater, of: int, open_questions: int, clicks: int) -> Work:
-    """Return how far a rater is, of `of` questions, and how long the `clicks` left take them."""
+def work(
+    session: Session, rater: Rater, of: int, open_questions: int, clicks: int, *, is_done: bool
+) -> Work:
+    """Return how far a rater is, of `of` questions, and how long the `clicks` left take them.
+
+    Hidden repeats may be left once no question is open.
+    """
     pace = progress.pace(progress.recent_clicks(session, rater))
     sentence = gettext("%(n)s of %(of)s questions done", n=of - open_questions, of=of)
     if pace and clicks:
         time = notation.duration(pace * clicks)
         sentence = gettext("%(done)s, %(time)s left", done=sentence, time=time)
-    return Work(of, of - open_questions, sentence, is_done=open_questions == 0)
+    return Work(of, of - open_questions, sentence, is_done)
 
 
 def shared(page: QuestionPage, background: Background[Any]) -> dict[str, str]:
