@@ -150,6 +150,7 @@ def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
     page.locator("#rater").fill("Ani")
     page.keyboard.press("Enter")
     wait_for_focus(page, "1")
+    expect(page.locator("#keeping")).to_be_hidden()
 
     rate_two_questions(page)
     reload_and_finish(page)
@@ -212,6 +213,7 @@ def test_where_the_browser_keeps_nothing_the_page_says_so_and_keeps_the_tab(
     wait_for_focus(page, "1")
     page.keyboard.press("y")
 
+    expect(page.locator("#keeping")).to_be_visible()
     expect(page.locator("#keeping")).to_contain_text("1")
     page.on("dialog", lambda dialog: dialog.accept())  # leaving would lose it, says the browser
     page.reload()

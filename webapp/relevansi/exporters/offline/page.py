@@ -54,7 +54,7 @@ SCRIPTS = {
     "outbox.js": "offline/offline.js",  # the rating page's script finds this where its outbox was
     "page.js": "frame/page.js",
     "keys.js": "rating/keys.js",
-    "rating.js": "rating/rating.js",
+    **{f"{name}.js": f"rating/{name}.js" for name in RATING},
 }
 """The scripts in the order in which they run: the name others import, and the file."""
 
@@ -119,7 +119,7 @@ class OfflineRun(Struct, frozen=True):
     once all cards are judged. ``cannot_tell`` is what such a card is in the study's precisions.
     ``headline`` are the study's figures: the page counts those of the method alone, and leaves out
     its panel where others are wanted. ``marks_words``: words of the question are marked.
-    ``reasons`` are those why a card is not relevant.
+    ``reasons`` are those why a card is not relevant, ``guidelines`` the raters', by language.
     """
 
     identity: str
@@ -136,6 +136,7 @@ class OfflineRun(Struct, frozen=True):
     marks_words: bool = True
     top: int = 1
     reasons: tuple[str, ...] = ()
+    guidelines: Mapping[str, str] = {}
 
     @property
     def has_figures(self) -> bool:

@@ -14,6 +14,7 @@ from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
 from relevansi.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
+from relevansi.i18n import LANGUAGES
 from relevansi.kinds import listed_item
 from relevansi.kinds.property import CardParticulars
 from relevansi.metrics.judging.graded import headline_of
@@ -50,6 +51,7 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
         marks_words=study.marks_words,
         top=top,
         reasons=reasons.offered(study.kind, study.reasons),
+        guidelines={code: studies.guidelines(study, code) for code in LANGUAGES},
     )
 
 
