@@ -93,8 +93,9 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
         assert stored_summaries.check(session) == []
 
 
+@pytest.mark.usefixtures("run_ids")
 def test_repeats_to_come_take_nothing_off_the_questions_that_are_done(
-    client: FlaskClient, web_database: Database, run_ids: list[str]
+    client: FlaskClient, web_database: Database
 ) -> None:
     set_study(web_database, repeat_percent=100)
 
