@@ -33,7 +33,7 @@ from relevansi.db.tables.base import Base
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.records import BINARY
-from relevansi.services.people import sign_in
+from relevansi.services.people import passwords
 from relevansi.services.study import studies
 from relevansi.web.frame.setup import CompiledTemplates
 from tests import demo
@@ -153,7 +153,7 @@ def _quicker() -> Iterator[None]:
     with (
         mock.patch.object(Database, "make_tables", _tables_made_once()),
         mock.patch.object(test, "stream_encode_multipart", in_memory),
-        mock.patch.object(sign_in, "COST", 2**4),
+        mock.patch.object(passwords, "COST", 2**4),
         mock.patch.object(Rule, "_compile_builder", compiled_once),
         mock.patch.object(CompiledTemplates, "load_bytecode", load_bytecode),
         mock.patch.object(CompiledTemplates, "dump_bytecode", dump_bytecode),

@@ -32,7 +32,7 @@ from relevansi.db.tables.runs import Run
 from relevansi.importers.runs import json_runs
 from relevansi.services.gold import gold
 from relevansi.services.judging import stored_summaries
-from relevansi.services.people import sign_in
+from relevansi.services.people import passwords
 from relevansi.services.study import studies
 from relevansi.web.frame.workers import workers
 from relevansi.web.rating import clicks
@@ -71,7 +71,7 @@ class Ground:
         settings = Settings(
             sqlite_url(folder / "web.sqlite"), folder, judge=JudgeEndpoint(NOBODY, "model")
         )
-        self.patched = mock.patch.object(sign_in, "COST", 2**4)  # slow on purpose, every time
+        self.patched = mock.patch.object(passwords, "COST", 2**4)  # slow on purpose, every time
         self.patched.start()
         self.drawn = random.Random()
         self._draw_tokens()

@@ -54,7 +54,7 @@ def test_a_password_stored_by_an_earlier_version_still_works() -> None:
 
 
 def test_a_password_is_stored_salted_in_one_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in, "COST", 2**10)
+    monkeypatch.setattr(passwords, "COST", 2**10)
     first, second = (passwords.hashed("caf\u00e9 di Medan") for _ in range(2))
     monkeypatch.undo()
 
