@@ -117,7 +117,8 @@ class Thumb:
         expect(self.act).to_have_attribute("data-to", "on")
         self.go_on()
         same = f'[data-query="{query}"][data-step="{step}"]'
-        there = self.page.locator(f"html.scripted #question:not({same}), h1#finished")
+        arrived = f"html.scripted #question:focus-within:not({same})"  # scrolled to its top by then
+        there = self.page.locator(f"{arrived}, h1#finished")
         return there.get_attribute("data-step") or there.get_attribute("id") or ""
 
     def settle(self, verdict: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from playwright.sync_api import Page, expect
 
 SAVED, UNSAVED = "saved", "unsaved"
+POLLS = 600
 
 FOCUS = """() => {
   const at = document.activeElement;
@@ -22,6 +25,15 @@ def wait_for_focus(page: Page, place: str) -> None:
     As a function with an argument: a page's policy forbids to evaluate text once it is polled.
     """
     page.wait_for_function(f"(place) => ({FOCUS})() === place", arg=place)
+
+
+def wait_until(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait for what no element of the page shows."""
+    for _ in range(POLLS):
+        if holds():
+            return
+        page.wait_for_timeout(100)
+    assert holds()
 
 
 class RatingPage:

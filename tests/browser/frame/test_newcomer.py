@@ -103,7 +103,7 @@ def _rate_the_first_question(rating: RatingPage) -> None:
     rating.expect_question(2)
     rating.expect_figure("mean_precision_at_5", question="0,00–1,00", run="0,02–0,99")
     rating.expect_figure("mean_response_quality", question="0,00–5,00", run="0,10–4,93")
-    assert rating.focus == "1"
+    rating.expect_focus("1")
 
 
 def _expect_same_csv(server: Server, rating: RatingPage, run_id: str) -> None:

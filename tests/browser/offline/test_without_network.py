@@ -9,13 +9,12 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.browser.blind import invite, join
 from tests.browser.plans import stored
 from tests.browser.rating.test_outbox import kept
-from tests.browser.rating_page import RatingPage
+from tests.browser.rating_page import RatingPage, wait_until
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
 
 NewContext = Callable[..., BrowserContext]
-POLLS = 600
 FOLLOWED_AS_THE_NETWORK_COMES_AND_GOES = """(link) => {
   link.click();
   dispatchEvent(new Event("online"));
@@ -54,11 +53,8 @@ SAVED_AND_KEPT = """() => new Promise((resolve) => {
 
 
 def wait_for(page: Page, script: str, wanted: Callable[[Any], bool]) -> Any:
-    for _ in range(POLLS):
-        if wanted(result := page.evaluate(script)):
-            return result
-        page.wait_for_timeout(100)
-    raise AssertionError(page.evaluate(script))
+    wait_until(page, lambda: wanted(page.evaluate(script)))
+    return page.evaluate(script)
 
 
 def test_the_next_questions_are_rated_without_a_network_and_stored_once_on_return(
@@ -122,6 +118,7 @@ def test_a_blind_rater_goes_on_offline_and_leaves_nothing_behind_on_signing_out(
     context.set_offline(True)
     page.keyboard.type("yyyyy")
     expect(page).not_to_have_url(first)  # whole answers come with the network
+    expect(page.locator("#card-1")).to_be_focused()
     page.keyboard.press("t")
     expect(page.locator("#card-1 .state")).to_have_attribute("data-state", "unsaved")
     kept(page, 6)

@@ -141,6 +141,7 @@ def _ask(page: Page, question: str) -> None:
     page.locator("textarea#question").fill(question)
     page.get_by_role("button", name="Tanyakan").tap()
     expect(page.locator("h1")).to_have_text(question)
+    expect(page.locator("html")).to_have_class("scripted")
 
 
 def _rate(page: Page) -> None:

@@ -40,6 +40,7 @@ def decided(server: Server) -> list[tuple[str, str]]:
 
 def expect_dispute(page: Page, number: int) -> None:
     expect(page.locator(".pager b")).to_have_text(str(number))
+    page.wait_for_load_state()  # its script hears the keys
 
 
 def test_ties_are_decided_by_key(tied: Server, page: Page) -> None:

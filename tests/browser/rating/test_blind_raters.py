@@ -118,12 +118,12 @@ def focus_on(page: Page, selector: str) -> None:
     expect(page.locator(f"{selector}:focus, {selector} :focus").first).to_be_attached()
 
 
-def test_a_burst_of_keys_runs_through_all_stages(rating: Page, empty_server: Server) -> None:
+def test_a_burst_of_keys_runs_through_all_stages(rating: Page, blind_server: Server) -> None:
     """Five cards and three answers; two cards, the empty list, three answers."""
     rating.keyboard.type("yytty" + "345" + "yt" + "t" + "120")
     expect(rating.locator("#walk .at .vh")).to_contain_text("3 dari 3")
     focus_on(rating, '.card[data-position="1"]')
-    said = [event["new"] for event in empty_server.events()]
+    said = [event["new"] for event in blind_server.events()]
     assert said == [*"11001", *"345", *"10", "false_negative", *"120"]
 
 

@@ -52,6 +52,7 @@ def test_nothing_is_graded_by_a_thumb_before_it_is_seen(blind_server: Server, ph
     phone.keyboard.type("yytty345")
     thumb, docks = Thumb(phone), phone.locator(".dock[data-letter]")
     expect(phone.locator("#walk .at .vh")).to_contain_text("2 dari 3")
+    expect(phone.locator(".card").first).to_be_focused()  # and scrolled to, by then
     for card in (0, 1):
         thumb.tap(phone.locator(".card").nth(card).locator("button[value='1']"))
     thumb.go_on("Jawaban tanpa hasil")

@@ -12,13 +12,12 @@ from playwright.sync_api import BrowserContext, Dialog, Page, expect
 
 from tests.browser.blind import invite, join
 from tests.browser.plans import stored
-from tests.browser.rating_page import SAVED, UNSAVED, RatingPage
+from tests.browser.rating_page import SAVED, UNSAVED, RatingPage, wait_until
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
 
 NewContext = Callable[..., BrowserContext]
-POLLS = 600
 WAITING = """() => new Promise((resolve) => {
   indexedDB.open("relevansi").onsuccess = ({ target: { result } }) => {
     const all = result.transaction("events").objectStore("events").getAll();
@@ -30,18 +29,13 @@ WAITING = """() => new Promise((resolve) => {
 })"""
 
 
-def bar(page: Page) -> str:
-    expect(page.locator("#outbox")).to_be_visible()
-    return page.locator("#outbox p").inner_text()
+def expect_bar(page: Page, text: str) -> None:
+    expect(page.locator("#outbox p")).to_contain_text(text, use_inner_text=True)
 
 
 def kept(page: Page, events: int) -> None:
     """Wait until the browser keeps so many events that wait."""
-    for _ in range(POLLS):
-        if page.evaluate(WAITING) == events:
-            return
-        page.wait_for_timeout(100)
-    assert page.evaluate(WAITING) == events
+    wait_until(page, lambda: page.evaluate(WAITING) == events)
 
 
 def test_a_killed_tab_s_clicks_go(own_server: Server, run_id: str, context_of: NewContext) -> None:
@@ -52,7 +46,7 @@ def test_a_killed_tab_s_clicks_go(own_server: Server, run_id: str, context_of: N
     context.set_offline(True)
     rating.press("y", "t", "r")
     rating.expect_state(3, "unsaved")
-    assert "3 menunggu" in bar(rating.page)
+    expect_bar(rating.page, "3 menunggu")
     kept(rating.page, 3)
     rating.page.close()
     assert own_server.events() == []
@@ -130,7 +124,7 @@ def test_a_click_is_never_sent_as_somebody_else(own_server: Server, context_of: 
     assert "Belum terkirim: 1" in asked[0]
     other.unroute("**/judgment")
     _open_task(other, own_server)
-    assert "1 milik penilai lain" in bar(other)
+    expect_bar(other, "1 milik penilai lain")
     other.keyboard.press("t")
     expect(other.locator("#card-1 .state")).to_have_attribute("data-state", SAVED)
     page.unroute("**/judgment")
@@ -199,7 +193,7 @@ def test_a_signed_out_rater_loses_nothing(blind_server: Server, page: Page) -> N
     page.context.clear_cookies()
     page.keyboard.press("y")
     expect(page.locator("#card-1 .state")).to_have_attribute("data-state", UNSAVED)
-    assert "1 menunggu Anda sudah keluar" in bar(page)
+    expect_bar(page, "1 menunggu Anda sudah keluar")
     expect(page.locator("#outbox a")).to_be_visible()
     kept(page, 1)
 
@@ -221,7 +215,7 @@ def test_a_refused_click_is_shown_till_given_up(
     rating.expect_state(2, "saved")
     rating.open(1)
     rating.expect_state(1, "refused")
-    assert "1 tidak diterima" in bar(page)
+    expect_bar(page, "1 tidak diterima")
     page.locator("#outbox summary").click()
     line = page.locator("#outbox li")
     expect(line).to_contain_text("Carikan rumah dijual di daerah cemara")
@@ -240,8 +234,8 @@ def test_a_browser_that_keeps_nothing_rates(own_server: Server, run_id: str, pag
     page.context.set_offline(True)
     rating.press("t")
     rating.expect_state(2, "unsaved")
-    assert "Peramban ini tidak menyimpan apa pun" in bar(page)
-    assert "disimpan di sini" not in bar(page)
+    expect_bar(page, "Peramban ini tidak menyimpan apa pun")
+    assert "disimpan di sini" not in page.locator("#outbox p").inner_text()
     page.context.set_offline(False)
     rating.expect_state(2, "saved")
     assert [event["sequence"] for event in own_server.events()] == [1, 2]
@@ -268,13 +262,11 @@ def test_sync_needs_no_open_page(own_server: Server, run_id: str, context_of: Ne
     )
     tools.send("ServiceWorker.enable")
     rating.page.close()
+    wait_until(bare, lambda: bool(registrations))
     context.set_offline(False)
     asked = {"origin": own_server.url, "registrationId": registrations[-1]}
     tools.send("ServiceWorker.dispatchSyncEvent", {**asked, "tag": "outbox", "lastChance": True})
-    for _ in range(POLLS):
-        if len(own_server.events()) == 2:
-            break
-        bare.wait_for_timeout(100)
+    wait_until(bare, lambda: len(own_server.events()) == 2)
     assert [event["new"] for event in own_server.events()] == ["1", "0"]
 
 
@@ -320,6 +312,15 @@ TEXT = "yang ke-3 jauh dari Cemara"
 DRAFTS = "() => Object.keys(localStorage).filter((name) => name.startsWith('draft ')).length"
 
 
+def type_notes(rating: RatingPage) -> None:
+    """Type while the page's time stands still: a slow machine would make two notes of one."""
+    rating.page.clock.install(time=0)
+    rating.open(1)
+    rating.page.clock.pause_at(3_600)
+    rating.press("n")
+    rating.page.keyboard.type(TEXT)
+
+
 def expect_no_draft(page: Page) -> None:
     """Wait until the browser keeps nothing typed that is not stored."""
     page.wait_for_function(f"(n) => ({DRAFTS})() === n", arg=0)
@@ -328,10 +329,9 @@ def expect_no_draft(page: Page) -> None:
 def test_notes_are_saved_while_typed(own_server: Server, run_id: str, page: Page) -> None:
     """A second after the last key, with focus still in the field; the page says so truly."""
     rating = RatingPage(page, own_server.url, run_id)
-    rating.open(1)
-    rating.press("n")
-    page.keyboard.type(TEXT)
+    type_notes(rating)
     rating.expect_state("notes", "typed")
+    page.clock.run_for(1_000)
     rating.expect_state("notes", "saved")
     assert rating.focus == "notes"
     assert [(event["field"], event["new"]) for event in own_server.events()] == [("notes", TEXT)]
@@ -340,9 +340,7 @@ def test_notes_are_saved_while_typed(own_server: Server, run_id: str, page: Page
 
 def test_a_reload_loses_nothing_typed(own_server: Server, run_id: str, page: Page) -> None:
     rating = RatingPage(page, own_server.url, run_id)
-    rating.open(1)
-    rating.press("n")
-    page.keyboard.type(TEXT)
+    type_notes(rating)
     page.reload()
     expect(page.locator("#notes")).to_have_value(TEXT)
     rating.expect_state("notes", "saved")

@@ -116,7 +116,7 @@ def test_a_signal_ends_the_server_well_and_frees_its_port(tmp_path: Path, number
 
     assert server.process.wait(timeout=60) == 0
     assert server.faults() == ""
-    assert server.import_runs(HYBRID)  # the database is whole and not locked
     with serving.listen(serving.LOOPBACK, server.port):
         pass
+    assert server.import_runs(HYBRID)  # the database is whole and not locked
     server.stop()

@@ -171,6 +171,7 @@ def test_helper_and_readers_end_with_their_server(tmp_path: Path, end: signal.Si
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as server:
         while not file.exists():
             assert server.poll() is None
+            time.sleep(0.01)  # it needs the processor
         reading, helper, _ = map(int, file.read_text("ascii").split())
         server.send_signal(end)
     assert _has_ended(reading)
