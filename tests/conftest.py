@@ -18,7 +18,6 @@ from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
-from jinja2.bccache import Bucket
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
@@ -36,8 +35,7 @@ from relevansi.records import BINARY
 from relevansi.services.people import passwords
 from relevansi.services.study import studies
 from relevansi.web.frame.setup import CompiledTemplates
-from tests import demo
-from tests.routes import compiled_once
+from tests import compiled, demo
 
 ON_BOTH = {
     *("db", "people", "study", "workers"),
@@ -126,37 +124,26 @@ def _dumped(connection: Any) -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _quicker() -> Iterator[None]:
+def _quicker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Collect garbage seldom, make SQLite's tables once, and hash passwords cheaply.
 
-    Templates and routes are compiled once for all applications.
+    Routes are compiled once for all applications, templates once for all processes of the run.
     What a test client uploads stays in memory: it never closes the files of large uploads, and the
     garbage collector finds such a file in a later test, which then fails in its place.
     """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-    load, dump = CompiledTemplates.load_bytecode, CompiledTemplates.dump_bytecode
-    compiled: dict[tuple[str, str], Any] = {}
-
-    def load_bytecode(templates: CompiledTemplates, bucket: Bucket) -> None:
-        bucket.code = compiled.get((bucket.key, bucket.checksum))
-        if bucket.code is None:
-            load(templates, bucket)
-
-    def dump_bytecode(templates: CompiledTemplates, bucket: Bucket) -> None:
-        if Path(templates.directory).name == "compiled_templates":  # of an application
-            compiled[bucket.key, bucket.checksum] = bucket.code
-        dump(templates, bucket)
-
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / compiled.NAME
     in_memory = partial(test.stream_encode_multipart, use_tempfile=False)
     with (
         mock.patch.object(Database, "make_tables", _tables_made_once()),
         mock.patch.object(test, "stream_encode_multipart", in_memory),
         mock.patch.object(passwords, "COST", 2**4),
-        mock.patch.object(Rule, "_compile_builder", compiled_once),
-        mock.patch.object(CompiledTemplates, "load_bytecode", load_bytecode),
-        mock.patch.object(CompiledTemplates, "dump_bytecode", dump_bytecode),
+        mock.patch.object(Rule, "_compile_builder", compiled.compiled_once),
+        mock.patch.object(CompiledTemplates, "load_bytecode", compiled.loaded_from(folder)),
+        mock.patch.dict(os.environ, {compiled.TEMPLATES: str(folder)}),  # for servers
     ):
         yield
 
