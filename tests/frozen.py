@@ -210,30 +210,22 @@ def _columns(table: str, rows: bytes) -> Any:
     return [len(decoded), *(GONE_COLUMNS.get(table, ()) if decoded else ()), *known]
 
 
-def difference(frozen: Any, made: Any) -> str | None:
+def difference(frozen: Any, made: Any, place: str = "") -> str | None:
     """Return the first place where two outputs differ, and both values; None where none does."""
     if repr(frozen) == repr(made):  # quick, and most of the time so; 1 is not 1.0
         return None
-    was, now = dict(_leaves(frozen)), dict(_leaves(made))
-    for place in (*was, *(now.keys() - was)):
-        one, other = was.get(place), now.get(place)
-        figures = [value for value in (one, other) if isinstance(value, float)]
-        if len(figures) == 2 and math.isclose(*figures, rel_tol=1e-9, abs_tol=1e-9):
-            continue
-        if type(one) is not type(other) or one != other:
-            return f"{place}: {one!r} became {other!r}"
-    return None
-
-
-def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the values in an output, and how many there are of each, by their places."""
-    if isinstance(value, dict | list):
-        yield f"{place} length", len(value)
-        pairs = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, inner in pairs:
-            yield from _leaves(inner, f"{place}.{key}")
-    else:
-        yield place, value
+    if isinstance(frozen, float) and isinstance(made, float):
+        if math.isclose(frozen, made, rel_tol=1e-9, abs_tol=1e-9):
+            return None
+    elif isinstance(frozen, dict | list) and type(frozen) is type(made):
+        if len(frozen) != len(made):
+            return f"{place} length: {len(frozen)} became {len(made)}"
+        was, now = (
+            dict(one) if isinstance(one, dict) else dict(enumerate(one)) for one in (frozen, made)
+        )
+        inner = (difference(was.get(key), now.get(key), f"{place}.{key}") for key in was | now)
+        return next(filter(None, inner), None)
+    return f"{place}: {frozen!r} became {made!r}"
 
 
 def _hash(made: Any, folder: Path) -> str:

@@ -36,7 +36,7 @@ short_and_long = pytest.mark.parametrize("name", ["nested.json", "systems.csv"])
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PAGE", "JOB"):
-        limits = Limits(memory=2**28, seconds=2, waits=name == "JOB")
+        limits = Limits(memory=2**28, seconds=1, waits=name == "JOB")
         monkeypatch.setattr(bounded, name, limits)
 
 
