@@ -92,7 +92,7 @@ def seeds() -> dict[str, Path]:
 
 
 def _judge(folder: Path) -> None:
-    from relevansi.services.judging import events
+    from relevansi.services.judging import judgments
     from relevansi.services.runs import reports
     from relevansi.services.study import studies
     from tests.services.runs.runs import click
@@ -105,7 +105,7 @@ def _judge(folder: Path) -> None:
                 place = f"{row.query_id}/{rank}"
                 verdict = list(Relevance)[hashlib.sha256(place.encode()).digest()[0] % 3]
                 at = click(f"e{place}")
-                events.judge(session, rater, run_id, row.query_id, rank, verdict, at)
+                judgments.judge(session, rater, run_id, row.query_id, rank, verdict, at)
 
 
 def _made(

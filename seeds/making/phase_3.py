@@ -14,8 +14,8 @@ from relevansi.chatbot.answers import Answer
 from relevansi.db.tables.phase_3 import Participant
 from relevansi.db.tables.study import Study
 from relevansi.records import USABILITY_ITEMS, Click, EmptyOutcome, Relevance
-from relevansi.services.judging import events
-from relevansi.services.judging.events import KEEP, AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import KEEP, AnswerRating
 from relevansi.services.phase_3 import (
     findings,
     own_questions,
@@ -94,10 +94,10 @@ def _ask(session: Session, participant: Participant, asked: dict[str, Any], cloc
     assert run_id is not None
     for rank, verdict in zip(range(1, len(asked["properties"]) + 1), cycle(asked["verdicts"])):
         said = Relevance.UNSURE if verdict == "?" else Relevance(verdict)
-        events.judge(session, who, run_id, position, rank, said, clock.click())
+        judgments.judge(session, who, run_id, position, rank, said, clock.click())
     nothing = KEEP if asked["properties"] else EmptyOutcome.CORRECT_EMPTY
     rating = AnswerRating(asked["quality"], asked["note"] or KEEP, nothing)
-    events.rate(session, who, run_id, position, rating, clock.click())
+    judgments.rate(session, who, run_id, position, rating, clock.click())
     own_questions.close(session, participant, position, clock.next())
     findings.set_category(session, participant, position, asked["category"], clock.next())
     if asked["theme"]:

@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from relevansi.records import Relevance
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.runs import reports
 from relevansi.services.study import studies
 from tests.cli.judged_runs import HYBRID
@@ -30,7 +30,7 @@ def _judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         rows = reports.report(session, study, run_id, reports.of_rater(rater)).rows
         for rank in range(1, rows[0].summary.results_count + 1):
             verdict = Relevance.RELEVANT if rank in {2, 7} else Relevance.NOT_RELEVANT
-            events.judge(session, rater, run_id, 1, rank, verdict, click(f"e{rank}"))
+            judgments.judge(session, rater, run_id, 1, rank, verdict, click(f"e{rank}"))
     return instance, run_id
 
 

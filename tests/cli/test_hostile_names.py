@@ -20,7 +20,7 @@ from relevansi.cli.frame.output import write
 from relevansi.config import sqlite_url
 from relevansi.printable import LogLineFormatter
 from relevansi.records import Relevance
-from relevansi.services.judging import events
+from relevansi.services.judging import answer_ratings, judgments
 from relevansi.services.people import history
 from relevansi.services.runs import stored_runs
 from relevansi.services.runs.stored_runs import Labels
@@ -99,10 +99,10 @@ def _hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileStudy]
             for rater, verdicts in zip(raters, ("10", "11"), strict=True):
                 for rank, verdict in enumerate(verdicts, start=1):
                     at = clicked(f"{rater.id}{name}{rank}", minute=rank)
-                    events.judge(session, rater, runs[-1], 1, rank, Relevance(verdict), at)
-                rating = events.AnswerRating(quality=4, notes=FORMULA)
+                    judgments.judge(session, rater, runs[-1], 1, rank, Relevance(verdict), at)
+                rating = answer_ratings.AnswerRating(quality=4, notes=FORMULA)
                 at = clicked(f"{rater.id}{name}q", minute=5)
-                events.rate(session, rater, runs[-1], 1, rating, at)
+                judgments.rate(session, rater, runs[-1], 1, rating, at)
     with stamina.set_testing(True, attempts=1), serving(status(422, {"detail": BAD})) as bot:
         made = HostileStudy(instance, runs, bot)
         _write_files(made)

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from tests.services.runs.runs import NO, UNSURE, YES, card, click, query, run, store
 
 
@@ -24,8 +24,8 @@ def _rated_run(session: Session, study: Study, rater: Rater) -> str:
     run_id = store(session, study, read).id
     said = [(1, 1, NO), (1, 2, YES), (1, 3, UNSURE), (2, 1, YES), (2, 2, YES)]
     for number, (query_id, rank, verdict) in enumerate(said):
-        events.judge(session, rater, run_id, query_id, rank, verdict, click(f"e{number}"))
+        judgments.judge(session, rater, run_id, query_id, rank, verdict, click(f"e{number}"))
     rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-    events.rate(session, rater, run_id, 3, rating, click("e10"))
-    events.rate(session, rater, run_id, 1, AnswerRating(quality=3, notes="=1+1"), click("e11"))
+    judgments.rate(session, rater, run_id, 3, rating, click("e10"))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=3, notes="=1+1"), click("e11"))
     return run_id

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 from relevansi.db.tables.judging import Adjudication
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.study import studies
 from tests.browser.axe import violations
 from tests.browser.conftest import OpenTab
@@ -27,8 +27,8 @@ def _tied(own_server: Server, run_id: str) -> Server:
         for rater, verdict in zip(people, (YES, NO), strict=True):
             for rank in (1, 2, 3):
                 at = click(f"{rater.id}-{rank}")
-                events.judge(session, rater, run_id, 1, rank, verdict, at)
-        events.give_reason(session, people[1], run_id, 1, 1, "other: too far", click("r"))
+                judgments.judge(session, rater, run_id, 1, rank, verdict, at)
+        judgments.give_reason(session, people[1], run_id, 1, 1, "other: too far", click("r"))
     return own_server
 
 

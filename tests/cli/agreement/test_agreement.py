@@ -10,7 +10,7 @@ from openpyxl import load_workbook
 
 from relevansi.cli.agreement.agreement import judged_runs
 from relevansi.records import Relevance
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.study import studies
 from tests import demo
 from tests.cli.relevansi import document, relevansi
@@ -36,7 +36,7 @@ def _instance(tmp_path: Path) -> Path:
             for rank, sign in enumerate(verdicts, start=1):
                 verdict = Relevance.UNSURE if sign == "?" else Relevance(sign)
                 made = click(f"{rater.name}{rank}", minute=rank)
-                events.judge(session, rater, run_id, 1, rank, verdict, made)
+                judgments.judge(session, rater, run_id, 1, rank, verdict, made)
     return tmp_path
 
 

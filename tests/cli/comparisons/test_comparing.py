@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from relevansi.records import Relevance
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.study import studies
 from tests.cli.rated_files import rated
 from tests.cli.relevansi import document, relevansi
@@ -25,7 +25,7 @@ def _instance(tmp_path: Path) -> Path:
         for method, slug, verdict in (("api", "a", "1"), ("hybrid", "b", "0")):
             read = run(query(1, card(slug)), method=method)
             run_id = store(session, study, read).id
-            events.judge(session, owner, run_id, 1, 1, Relevance(verdict), click(slug))
+            judgments.judge(session, owner, run_id, 1, 1, Relevance(verdict), click(slug))
         process = run(query(1, card("c"), text="Quite another"), method="other")
         store(session, study, process)
     return tmp_path

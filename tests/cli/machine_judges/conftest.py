@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from relevansi.records import Relevance
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.study import studies
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
@@ -36,5 +36,5 @@ def _run_id(tmp_path: Path) -> str:
         for number in range(1, 13):
             for rank, said in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
                 at = click(f"{number}-{rank}", minute=number)
-                events.judge(session, owner, stored.id, number, rank, said, at)
+                judgments.judge(session, owner, stored.id, number, rank, said, at)
     return stored.id

@@ -18,8 +18,8 @@ from relevansi.services.agreement.adjudications import (
     ReasonMissing,
     UnknownItem,
 )
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating, NotToJudge
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating, NotToJudge
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.votes import Provenance, provenances
 from relevansi.services.study import studies
@@ -56,7 +56,7 @@ def _run_id(session: Session, study: Study, raters: list[Rater]) -> str:
         for rater, vote in zip(raters, votes, strict=True):
             if vote is not None:
                 made = click(f"{slug}-{rater.id}")
-                events.judge(session, rater, run_id, 1, rank, vote, made)
+                judgments.judge(session, rater, run_id, 1, rank, vote, made)
     return run_id
 
 
@@ -96,10 +96,10 @@ def test_names_are_hidden_and_numbers_are_drawn_for_every_card(
     assert sorted(vote.verdict for vote in votes) == ["0", "0", "1", "1"]
 
     adjudications.show_names(session, raters[0], is_shown=True, now=NOW)
-    events.give_reason_of_item(session, raters[0], tie.item_id, "price", click("q"))  # relevant
-    events.give_reason_of_item(session, raters[1], tie.item_id, "price", click("r"))
-    events.rate(session, raters[1], run_id, 1, AnswerRating(notes="too far"), click("n"))
-    events.rate(session, raters[1], run_id, 2, AnswerRating(notes="elsewhere"), click("m"))
+    judgments.give_reason_of_item(session, raters[0], tie.item_id, "price", click("q"))  # relevant
+    judgments.give_reason_of_item(session, raters[1], tie.item_id, "price", click("r"))
+    judgments.rate(session, raters[1], run_id, 1, AnswerRating(notes="too far"), click("n"))
+    judgments.rate(session, raters[1], run_id, 2, AnswerRating(notes="elsewhere"), click("m"))
     votes = adjudications.votes(session, study, tie)
     assert [vote.notes for vote in votes] == [(), ("too far",), (), ()]
     assert [vote.reason for vote in votes] == [None, "price", None, None]
@@ -149,7 +149,7 @@ def test_a_settlement_can_be_changed_and_withdrawn_and_all_is_logged(
     assert (tie.settlement.by, tie.settlement.at) == ("Budi", NOW)
     assert tie.disputed
     for rater in raters[::2]:
-        events.judge(session, rater, run_id, 1, 4, NO, click(f"again {rater.id}", minute=5))
+        judgments.judge(session, rater, run_id, 1, 4, NO, click(f"again {rater.id}", minute=5))
     agreed, *_ = adjudications.docket(session, study).majorities[::-1]
     assert (agreed.item_id, agreed.disputed) == (disputed, False)  # they agree by now
     adjudications.withdraw(session, raters[0], disputed, NOW)
@@ -189,7 +189,7 @@ def test_emptiness_is_settled_like_a_card(
 ) -> None:
     for rater, outcome in zip(raters, EmptyOutcome, strict=False):
         rating = AnswerRating(empty_outcome=outcome)
-        events.rate(session, rater, run_id, 2, rating, click(f"e{rater.id}"))
+        judgments.rate(session, rater, run_id, 2, rating, click(f"e{rater.id}"))
     (tie,) = [tie for tie in adjudications.docket(session, study).ties if tie.card is None]
     why = "seen on the site"
     false_negative = EmptyOutcome.FALSE_NEGATIVE
@@ -207,7 +207,7 @@ def test_a_follow_up_is_shown_with_its_conversation(
     stored = run(query(1, card("y"), text="A house?"), follow_up)
     run_id = store(session, study, stored).id
     for rater, verdict in zip(raters, (YES, NO), strict=False):
-        events.judge(session, rater, run_id, 2, 1, verdict, click(f"z{rater.id}"))
+        judgments.judge(session, rater, run_id, 2, 1, verdict, click(f"z{rater.id}"))
     (tie,) = adjudications.docket(session, study).ties
 
     earlier = adjudications.conversation(session, tie)

@@ -24,8 +24,8 @@ from relevansi.services.agreement.agreement import (
     judged_runs,
 )
 from relevansi.services.agreement.agreement import run_names as names_of
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run, store
@@ -60,7 +60,7 @@ def _run_id(session: Session, study: Study, raters: dict[str, Rater]) -> str:
             if verdict is not None:
                 place = (1 + number // 2, 1 + number % 2)
                 made = click(f"{name}{number}", minute=number)
-                events.judge(session, raters[name], run_id, *place, verdict, made)
+                judgments.judge(session, raters[name], run_id, *place, verdict, made)
     return run_id
 
 
@@ -107,10 +107,10 @@ def test_empty_lists_are_counted_apart_and_quality_is_an_order(
     for name, given in grades.items():
         for number, grade in enumerate(given, start=1):
             rating = AnswerRating(quality=grade)
-            events.rate(session, raters[name], run_id, number, rating, click(f"{name}q{number}"))
+            judgments.rate(session, raters[name], run_id, number, rating, click(f"{name}q{number}"))
     for name, outcome in zip(("Ani", "Budi"), EmptyOutcome, strict=True):
         rating = AnswerRating(empty_outcome=outcome)
-        events.rate(session, raters[name], run_id, 3, rating, click(f"{name}-empty"))
+        judgments.rate(session, raters[name], run_id, 3, rating, click(f"{name}-empty"))
     result = report(session, study)
 
     assert of(result, ItemKind.CARDS).n_items == 4
@@ -127,8 +127,8 @@ def test_what_is_said_again_is_held_against_the_standing_verdict(
 ) -> None:
     ani = raters["Ani"]
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    events.rate(session, ani, run_id, 3, outcome, click("e", minute=9))
-    events.rate(session, ani, run_id, 1, AnswerRating(quality=5), click("q", minute=9))
+    judgments.rate(session, ani, run_id, 3, outcome, click("e", minute=9))
+    judgments.rate(session, ani, run_id, 1, AnswerRating(quality=5), click("q", minute=9))
     items = session.scalars(select(JudgedItem).order_by(JudgedItem.id)).all()
     cards = [item for item in items if item.item_id is not None]
     (empty,) = (item for item in items if item.item_id is None)
@@ -161,7 +161,7 @@ def test_the_first_judgment_is_the_earlier_of_both_clocks(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
     made = click("late", minute=90, client_minute=-30)
-    events.judge(session, raters["Citra"], run_id, 2, 2, YES, made)
+    judgments.judge(session, raters["Citra"], run_id, 2, 2, YES, made)
     items = study_agreement.items(session, study, ItemKind.CARDS, list(raters.values()))
 
     assert [item.first and (item.first - NOW).total_seconds() / 60 for item in items] == [

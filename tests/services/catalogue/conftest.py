@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from tests.services.catalogue.pinned import pin, question_of, search
 from tests.services.runs.runs import YES, card, click, query, run, store
 
@@ -39,11 +39,11 @@ def _looked_up(session: Session, study: Study, rater: Rater) -> LookedUp:
     second, third, fourth = (question_of(session, run_id, query_id) for query_id in (2, 3, 4))
     search(session, rater, second, minute=1)
     search(session, rater, second, minute=2)
-    events.judge(session, rater, run_id, 1, 1, YES, click("a"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("a"))
     outcomes = {2: NOTHING, 3: NOTHING, 4: MISSED, 5: MISSED}
     for query_id, outcome in outcomes.items():
         at = click(f"e{query_id}", minute=2)
-        events.rate(session, rater, run_id, query_id, AnswerRating(empty_outcome=outcome), at)
+        judgments.rate(session, rater, run_id, query_id, AnswerRating(empty_outcome=outcome), at)
     search(session, rater, second, minute=3)
     search(session, rater, third, minute=3)
     items = (card("x", title="=Rumah X"), card("y"))

@@ -6,8 +6,8 @@ from relevansi.db.tables.judging import Adjudication
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counts_of
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
@@ -42,9 +42,9 @@ def test_a_verdict_given_anew_after_a_search_is_checked(
     session: Session, study: Study, rater: Rater, looked_up: LookedUp
 ) -> None:
     again = AnswerRating(empty_outcome=MISSED)
-    events.rate(session, rater, looked_up.run_id, 3, again, click("again", minute=4))
+    judgments.rate(session, rater, looked_up.run_id, 3, again, click("again", minute=4))
     again = AnswerRating(empty_outcome=NOTHING)
-    events.rate(session, rater, looked_up.run_id, 3, again, click("and again", minute=5))
+    judgments.rate(session, rater, looked_up.run_id, 3, again, click("and again", minute=5))
 
     result = counts(session, study, looked_up.run_id, reports.of_rater(rater))
     assert (result.checked, result.searches) == (2, 3)
@@ -56,7 +56,7 @@ def test_evidence_and_outcomes_of_several_raters_are_merged_by_the_rule(
     budi = studies.add_rater(session, study, "Budi", NOW)
     for query_id, outcome in ((2, NOTHING), (3, MISSED)):
         rating, at = AnswerRating(empty_outcome=outcome), click(f"b{query_id}", minute=9)
-        events.rate(session, budi, looked_up.run_id, query_id, rating, at)
+        judgments.rate(session, budi, looked_up.run_id, query_id, rating, at)
     first, second = looked_up.pinned
     judge(session, budi, first, "0")
     judge(session, budi, second, "1")
@@ -77,7 +77,7 @@ def test_evidence_and_outcomes_of_several_raters_are_merged_by_the_rule(
 def test_what_its_rater_no_longer_finds_relevant_is_no_evidence(
     session: Session, study: Study, rater: Rater, looked_up: LookedUp
 ) -> None:
-    events.judge_item(session, rater, looked_up.pinned[0], "0", click("no", minute=9))
+    judgments.judge_item(session, rater, looked_up.pinned[0], "0", click("no", minute=9))
 
     result = counts(session, study, looked_up.run_id, reports.of_rater(rater))
     assert (result.with_evidence, result.evidence) == (1, 1)

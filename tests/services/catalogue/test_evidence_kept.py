@@ -17,8 +17,8 @@ from relevansi.kinds.property import Card
 from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts, counts_of
 from relevansi.services.catalogue import catalogue
 from relevansi.services.catalogue.filters import Filters
-from relevansi.services.judging import events, stored_summaries
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments, stored_summaries
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import raters
 from relevansi.services.programs import rows
 from relevansi.services.programs.rows import OfItems, OfJudgments
@@ -43,7 +43,7 @@ def _run_id(session: Session, study: Study) -> str:
     first = lookups.of_answer(session, budi, run_id, 1)
     lookups.pin(session, budi, first, listed, click("pin", minute=1))
     rating, at = AnswerRating(empty_outcome=NOTHING), click("nothing", minute=1)
-    events.rate(session, budi, run_id, 2, rating, at)
+    judgments.rate(session, budi, run_id, 2, rating, at)
     return run_id
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.exporters.frame.csv_cells import csv_bytes
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.proof_packs import packs
 from relevansi.services.runs import reports
 from tests.services.catalogue.conftest import LookedUp
@@ -27,8 +27,8 @@ def packed(session: Session, study: Study, rater: Rater, run_id: str | None) -> 
 def test_a_pack_has_searches_and_evidence_and_verifies(
     session: Session, study: Study, rater: Rater, looked_up: LookedUp
 ) -> None:
-    events.judge(session, rater, looked_up.run_id, 1, 1, NO, click("n", minute=4))
-    events.give_reason(session, rater, looked_up.run_id, 1, 1, "price", click("r", minute=5))
+    judgments.judge(session, rater, looked_up.run_id, 1, 1, NO, click("n", minute=4))
+    judgments.give_reason(session, rater, looked_up.run_id, 1, 1, "price", click("r", minute=5))
     for run_id in (None, looked_up.run_id):
         data = packed(session, study, rater, run_id)
 

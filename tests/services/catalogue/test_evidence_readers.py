@@ -18,8 +18,8 @@ from relevansi.metrics.comparisons.gate import GateRequest
 from relevansi.metrics.judging.empty_answers import EmptyAnswerCounts
 from relevansi.services.agreement import adjudications
 from relevansi.services.comparisons import chosen_runs, comparisons, gate
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
@@ -78,7 +78,7 @@ def test_adjudicators_of_an_empty_list_see_who_looked_and_what_fits(
 ) -> None:
     budi = studies.add_rater(session, study, "Budi", NOW)
     rating = AnswerRating(empty_outcome=NOTHING)
-    events.rate(session, budi, looked_up.run_id, 4, rating, click("b", minute=9))
+    judgments.rate(session, budi, looked_up.run_id, 4, rating, click("b", minute=9))
     [dispute] = adjudications.docket(session, study).ties
 
     votes = {vote.verdict: vote.looked_up for vote in adjudications.votes(session, study, dispute)}

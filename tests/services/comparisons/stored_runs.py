@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.records import ReadQuery, Relevance
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.runs import stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from tests.conftest import NOW
@@ -38,4 +38,6 @@ def judge(session: Session, rater: Rater, run_id: str, *rows: str) -> None:
     for query_id, row in enumerate(rows, start=1):
         for rank, verdict in enumerate(row, start=1):
             number = f"c{next(NUMBERS)}"
-            events.judge(session, rater, run_id, query_id, rank, Relevance(verdict), click(number))
+            judgments.judge(
+                session, rater, run_id, query_id, rank, Relevance(verdict), click(number)
+            )

@@ -13,8 +13,9 @@ from relevansi.services.agreement import adjudications
 from relevansi.services.comparisons import chosen_runs, comparisons, rated_comparisons
 from relevansi.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare, Side
 from relevansi.services.comparisons.rated_comparisons import RatedCsv
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating, UnknownQuery
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
+from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.people import raters
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
@@ -258,8 +259,8 @@ def _lists(session: Session, study: Study) -> tuple[str, str]:
 def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
     session: Session, study: Study, rater: Rater, lists: tuple[str, str]
 ) -> None:
-    events.judge(session, rater, lists[0], 1, 2, YES, click("b"))
-    events.rate(session, rater, lists[1], 1, AnswerRating(notes="fine"), click("n"))
+    judgments.judge(session, rater, lists[0], 1, 2, YES, click("b"))
+    judgments.rate(session, rater, lists[1], 1, AnswerRating(notes="fine"), click("n"))
 
     result = chosen_runs.compared_question(session, study, lists, 1, reports.of_rater(rater))
     hybrid, api = result.sides
@@ -277,8 +278,8 @@ def test_a_merged_verdict_stands_beside_its_votes(
     session: Session, study: Study, rater: Rater, lists: tuple[str, str]
 ) -> None:
     other = raters.add(session, study, "Ani", NOW)
-    events.judge(session, rater, lists[0], 1, 2, YES, click("a"))
-    events.judge(session, other, lists[0], 1, 2, NO, click("b"))
+    judgments.judge(session, rater, lists[0], 1, 2, YES, click("a"))
+    judgments.judge(session, other, lists[0], 1, 2, NO, click("b"))
 
     result = chosen_runs.compared_question(session, study, lists, 1, Rule(reports.MAJORITY))
     assert [item.votes for item in result.sides[0].results] == [(), (NO, YES)]

@@ -28,8 +28,8 @@ from relevansi.records import EmptyOutcome, Scale
 from relevansi.services.comparisons import comparisons, gate
 from relevansi.services.comparisons.chosen_runs import DifferentQuestions
 from relevansi.services.comparisons.gate import AnswerCounts, GateReport, NotOneRun, Unjudged
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.runs import imports, reports, results, runs, stored_results
 from relevansi.services.runs.runs import UnknownRun
 from relevansi.services.runs.stored_runs import OtherKind
@@ -295,7 +295,7 @@ def test_a_correct_empty_list_is_a_success_and_in_no_other_figure(
     other = stored(session, study, beir(lists, "other"))
     [grader] = [rater for rater in studies.raters(session, study) if rater.name == "qrels"]
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    events.rate(session, grader, other, 7, outcome, click("e1"))
+    judgments.rate(session, grader, other, 7, outcome, click("e1"))
     session.flush()
     names = ("P@2", "RR", "success@2")
     asked: dict[str, Any] = {"baseline": other, "figures": names}

@@ -14,7 +14,7 @@ from relevansi.i18n import speaking
 from relevansi.metrics.comparisons.reasons import ReasonComparison, TimeSpent
 from relevansi.records import Click
 from relevansi.services.comparisons import comparisons
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
@@ -41,8 +41,8 @@ def judged(session: Session, study: Study, rater: Rater) -> list[str]:
     )
     for number, (who, run_id, rank, verdict, reason) in enumerate(given):
         made = click(f"v{number}", minute=number)
-        events.judge(session, who, run_id, 1, rank, verdict, made)
-        events.give_reason(session, who, run_id, 1, rank, reason, made)
+        judgments.judge(session, who, run_id, 1, rank, verdict, made)
+        judgments.give_reason(session, who, run_id, 1, rank, reason, made)
     return [first, second]
 
 
@@ -84,10 +84,10 @@ def test_reports_have_the_reasons_and_none_where_nobody_gave_one(
     session: Session, study: Study, rater: Rater
 ) -> None:
     runs = two_runs(session, study)
-    events.judge(session, rater, runs[0], 1, 1, NO, click("v"))
+    judgments.judge(session, rater, runs[0], 1, 1, NO, click("v"))
     majority = Rule(reports.MAJORITY)
     assert "reasons" not in comparisons.report(session, study, runs, majority).parts
-    events.give_reason(session, rater, runs[0], 1, 1, "price", click("r"))
+    judgments.give_reason(session, rater, runs[0], 1, 1, "price", click("r"))
     report = comparisons.report(session, study, runs, majority)
 
     written = files.comparison_json(report)["reasons"]
@@ -106,10 +106,10 @@ def test_the_time_to_the_next_verdict_tells_what_a_reason_costs(
     at = NOW
     for rank in range(1, 14):
         made = Click(f"v{rank}", at, at, "a", 2 * rank)
-        events.judge(session, rater, runs[0], 1, rank, NO, made)
+        judgments.judge(session, rater, runs[0], 1, rank, NO, made)
         if rank % 2:
             beside = Click(f"r{rank}", at, at, "a", 2 * rank + 1)
-            events.give_reason(session, rater, runs[0], 1, rank, "price", beside)
+            judgments.give_reason(session, rater, runs[0], 1, rank, "price", beside)
         at += timedelta(seconds=10 if rank % 2 else 4)
     compared = of(session, study, runs, reports.of_rater(rater))
 

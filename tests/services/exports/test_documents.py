@@ -33,7 +33,7 @@ from relevansi.services.exports.exports import (
     NotOfSpans,
     RatedRun,
 )
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.proof_packs import packs
 from relevansi.services.runs import file_formats, reports, results, stored_results
 from relevansi.services.runs.reports import Rule
@@ -365,7 +365,7 @@ def test_annotations_go_back_to_the_spans_they_came_from(
     spans = "\n".join((span("s1", "red dress", "d7", "d2"), span("s2", "hat", "d9")))
     (run,) = imported(session, study, {"spans.jsonl": spans})
     for rank, verdict in ((1, "1"), (2, "unsure")):
-        events.judge(session, rater, run, 1, rank, verdict, Click(f"c{rank}", NOW))
+        judgments.judge(session, rater, run, 1, rank, verdict, Click(f"c{rank}", NOW))
 
     rule = reports.of_rater(rater)
     data = json.loads(exported(session, study, run, "phoenix", rule))["data"]

@@ -12,7 +12,7 @@ from relevansi.db.tables.study import Study
 from relevansi.importers.runs import csv_ratings, json_runs
 from relevansi.metrics.judging.figures import figures, totals
 from relevansi.services.exports import exports
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
@@ -54,8 +54,8 @@ def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
     session: Session, study: Study, rated_run: str
 ) -> None:
     second_rater = studies.add_rater(session, study, "Budi", NOW)
-    events.judge(session, second_rater, rated_run, 2, 1, YES, click("b1"))
-    events.judge(session, second_rater, rated_run, 2, 2, NO, click("b2"))
+    judgments.judge(session, second_rater, rated_run, 2, 1, YES, click("b1"))
+    judgments.judge(session, second_rater, rated_run, 2, 2, NO, click("b2"))
     wide = exports.export(session, study, rated_run, Rule("majority"), "wide-csv").data
 
     row = list(csv.DictReader(io.StringIO(wide.decode())))[1]

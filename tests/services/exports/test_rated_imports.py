@@ -12,8 +12,8 @@ from relevansi.importers.runs import csv_ratings
 from relevansi.records import EmptyOutcome
 from relevansi.services.exports import exports, rated_imports
 from relevansi.services.exports.rated_imports import RatedFileReport, RatedValue
-from relevansi.services.judging import events, stored_summaries
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments, stored_summaries
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.verdicts import blindness
 from relevansi.services.people import raters
 from relevansi.services.runs import reports
@@ -72,7 +72,7 @@ def test_stored_values_are_the_raters_own_and_a_second_import_adds_nothing(
 def test_values_that_differ_are_replaced_only_where_that_is_wanted(
     session: Session, study: Study, rater: Rater, rated_run: str, rated_csv: bytes
 ) -> None:
-    events.rate(session, rater, rated_run, 1, AnswerRating(quality=5), click("later", minute=1))
+    judgments.rate(session, rater, rated_run, 1, AnswerRating(quality=5), click("later", minute=1))
 
     kept = rated_imports.store(
         session, study, csv_ratings.read("r.csv", rated_csv), rater.name, NOW
@@ -114,7 +114,7 @@ def test_a_file_differs_in_the_questions_that_were_rated_since(
     equal = rated_imports.compare(session, study, "rated.csv", rated_csv, [rated_run])
     assert equal == RatedFileReport("rated.csv", rated_run, rated=3, rated_here=True)
 
-    events.judge(session, rater, rated_run, 4, 1, YES, click("since", minute=30))
+    judgments.judge(session, rater, rated_run, 4, 1, YES, click("since", minute=30))
     moved = rated_imports.compare(session, study, "rated.csv", rated_csv, [rated_run])
     assert moved.differing == (4,)
 

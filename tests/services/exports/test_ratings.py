@@ -16,7 +16,7 @@ from relevansi.importers.runs.ratings import OfflineRatings
 from relevansi.records import ReadRun, Relevance
 from relevansi.services.exports import ratings as offline_ratings
 from relevansi.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
-from relevansi.services.judging import events, stored_summaries
+from relevansi.services.judging import answer_ratings, judgments, stored_summaries
 from relevansi.services.judging.verdicts import blindness
 from relevansi.services.people import raters
 from relevansi.services.runs import file_formats, stored_runs
@@ -123,7 +123,7 @@ def test_of_two_words_the_later_one_stands_and_both_are_told(
 ) -> None:
     ani = raters.add(session, study, "Ani", NOW)
     here = click("here", minute=30)
-    events.judge(session, ani, run_id, 1, 2, Relevance.NOT_RELEVANT, here)
+    judgments.judge(session, ani, run_id, 1, 2, Relevance.NOT_RELEVANT, here)
     data = ratings(RUN, change(1, 1, "relevance", "1", rank=2, minute=minute))
     announced = offline_ratings.examine(session, study, read(data), HOUR)
     report = store(session, study, data)
@@ -138,9 +138,9 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     """Here 0 on card B, 3 as quality and a note; the file says 1, 3 and 1 on card A, later."""
-    events.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("h1"))
-    rating = events.AnswerRating(quality=3, notes="milik sendiri")
-    events.rate(session, rater, run_id, 1, rating, click("h2"))
+    judgments.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("h1"))
+    rating = answer_ratings.AnswerRating(quality=3, notes="milik sendiri")
+    judgments.rate(session, rater, run_id, 1, rating, click("h2"))
     before = verdicts(session, rater.name)
     data = ratings(
         RUN,
@@ -199,7 +199,7 @@ def test_a_clock_that_runs_ahead_shadows_no_later_click_here(
     store(session, study, data)
     ani = raters.find_named(session, study, "Ani")
     assert ani is not None
-    events.judge(session, ani, run_id, 1, 1, Relevance.NOT_RELEVANT, click("x", minute=120))
+    judgments.judge(session, ani, run_id, 1, 1, Relevance.NOT_RELEVANT, click("x", minute=120))
 
     assert verdicts(session) == ["0"]
 

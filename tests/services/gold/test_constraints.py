@@ -32,8 +32,8 @@ from relevansi.services.gold.decisions import (
     UnfitDecision,
 )
 from relevansi.services.gold.marks import CheckedAnswer
-from relevansi.services.judging import changes, events
-from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.judging import changes, judgments
+from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.offline import runs as offline_runs
 from relevansi.services.rating import particulars, tasks
 from relevansi.services.runs import reports, runs
@@ -221,7 +221,7 @@ def test_figures_are_those_of_scikit_learn(session: Session, study: Study, rater
     run_id = stored_file(session, study, rater, v2_file({1: cards, 2: [], 3: []}))
     for rank, person in enumerate(people, start=1):
         verdict = YES if person else NO
-        events.judge(session, rater, run_id, 1, rank, verdict, click(f"v{rank}"))
+        judgments.judge(session, rater, run_id, 1, rank, verdict, click(f"v{rank}"))
 
     result = card_agreement.agreement_with_people(
         session, study, run_id, reports.of_rater(rater)
@@ -243,7 +243,7 @@ def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Ra
     for rank, verdicts in said.items():
         for person, verdict in zip((rater, budi, ani), verdicts, strict=True):
             name = click(f"{rank}-{person.id}")
-            events.judge(session, person, run_id, 1, rank, verdict, name)
+            judgments.judge(session, person, run_id, 1, rank, verdict, name)
     rule = reports.rule_of(session, study, "majority")
 
     comparison = card_agreement.agreement_with_people(session, study, run_id, rule)
@@ -258,7 +258,7 @@ def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Ra
 
 def test_people_decide_apart_from_the_machine(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored_run(session, study, rater).id
-    events.judge(session, rater, run_id, 1, 2, YES, click("v"))
+    judgments.judge(session, rater, run_id, 1, 2, YES, click("v"))
     expected = Decision(1, "price", "pass", "typing error")
     constraints.decide(session, rater, run_id, 1, expected, NOW)
     rule = reports.of_rater(rater)

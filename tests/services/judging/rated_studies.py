@@ -9,8 +9,8 @@ from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome, QueryState, Relevance
 from relevansi.services.agreement import adjudications
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run, store
@@ -57,14 +57,14 @@ def rated_study(session: Session, study: Study) -> tuple[str, str]:
     for number, (rater, run_id, query_id, verdicts) in enumerate(said):
         for rank, verdict in enumerate(verdicts, start=1):
             made = click(f"e{number}-{rank}", minute=number)
-            events.judge(session, rater, run_id, query_id, rank, verdict, made)
-    events.judge(session, ani, first, 1, 2, NO, click("slip", minute=20))
-    events.undo(session, ani, first, click("undo", minute=21))
+            judgments.judge(session, rater, run_id, query_id, rank, verdict, made)
+    judgments.judge(session, ani, first, 1, 2, NO, click("slip", minute=20))
+    judgments.undo(session, ani, first, click("undo", minute=21))
     empty = AnswerRating(quality=0, empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-    events.rate(session, ani, first, 3, empty, click("r1", minute=22))
+    judgments.rate(session, ani, first, 3, empty, click("r1", minute=22))
     noted = AnswerRating(quality=3, notes='=1+1;\r\n"fine"')
-    events.rate(session, ani, first, 1, noted, click("r2", minute=23))
-    events.rate(
+    judgments.rate(session, ani, first, 1, noted, click("r2", minute=23))
+    judgments.rate(
         session, budi, first, 1, AnswerRating(quality=4, notes="ok"), click("r3", minute=24)
     )
     _settle(session, study, "slug:a", YES)

@@ -17,18 +17,16 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome
-from relevansi.services.judging import events, stored_summaries
+from relevansi.services.judging import answer_ratings, events, judgments, stored_summaries
+from relevansi.services.judging.answer_ratings import AnswerRating, NotesTooLong, NotToJudge
 from relevansi.services.judging.events import (
-    AnswerRating,
     EventIdTaken,
-    NotesTooLong,
-    NotToJudge,
     Target,
     TargetChange,
-    UnknownQuery,
     current_event,
     in_order,
 )
+from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.study import studies
 from relevansi.services.study.studies import Switches
 from tests.conftest import NOW
@@ -38,27 +36,27 @@ from tests.services.runs.runs import NO, YES, card, click, count, query, run, st
 
 
 def test_the_same_event_twice_changes_nothing(session: Session, rater: Rater, run_id: str) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    events.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1", minute=2))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", minute=2))
 
     assert verdicts(session, rater) == ["0"]
     assert stored_events(session) == 2
 
 
 def test_an_event_id_keeps_its_meaning(session: Session, rater: Rater, run_id: str) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     with pytest.raises(EventIdTaken):
-        events.judge(session, rater, run_id, 1, 1, NO, click("e1"))
+        judgments.judge(session, rater, run_id, 1, 1, NO, click("e1"))
     with pytest.raises(EventIdTaken):
-        events.judge(session, rater, run_id, 2, 1, YES, click("e1"))
+        judgments.judge(session, rater, run_id, 2, 1, YES, click("e1"))
 
 
 def test_a_late_click_of_earlier_stands_not(session: Session, rater: Rater, run_id: str) -> None:
     later = click("laptop", minute=5, client_minute=5, device="laptop", sequence=1)
     held_back = click("phone", minute=9, client_minute=1, device="phone", sequence=1)
-    events.judge(session, rater, run_id, 1, 1, YES, later)
-    events.judge(session, rater, run_id, 1, 1, NO, held_back)
+    judgments.judge(session, rater, run_id, 1, 1, YES, later)
+    judgments.judge(session, rater, run_id, 1, 1, NO, held_back)
 
     assert verdicts(session, rater) == ["1"]
     assert stored_events(session) == 2
@@ -66,17 +64,17 @@ def test_a_late_click_of_earlier_stands_not(session: Session, rater: Rater, run_
 
 def test_a_clock_ahead_shadows_no_later_click(session: Session, rater: Rater, run_id: str) -> None:
     ahead = click("phone", minute=1, client_minute=500, device="phone", sequence=1)
-    events.judge(session, rater, run_id, 1, 1, YES, ahead)
-    events.judge(session, rater, run_id, 1, 1, NO, click("laptop", minute=2))
+    judgments.judge(session, rater, run_id, 1, 1, YES, ahead)
+    judgments.judge(session, rater, run_id, 1, 1, NO, click("laptop", minute=2))
 
     assert verdicts(session, rater) == ["0"]
 
 
 def test_an_undo_is_later_than_what_it_undoes(session: Session, rater: Rater, run_id: str) -> None:
     first = click("e1", minute=10, client_minute=9, device="a", sequence=1)
-    events.judge(session, rater, run_id, 1, 1, YES, first)
+    judgments.judge(session, rater, run_id, 1, 1, YES, first)
     undo = click("u1", minute=10, client_minute=2, device="a", sequence=2)
-    events.undo(session, rater, run_id, undo)
+    judgments.undo(session, rater, run_id, undo)
 
     assert verdicts(session, rater) == [None]
 
@@ -210,17 +208,17 @@ def test_a_device_keeps_its_own_sequence(events: list[Made]) -> None:
 
 
 def test_undo_goes_back_change_by_change(session: Session, rater: Rater, run_id: str) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    events.judge(session, rater, run_id, 2, 1, NO, click("e2", minute=1))
-    events.rate(session, rater, run_id, 2, AnswerRating(quality=1), click("e3", minute=2))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 2, 1, NO, click("e2", minute=1))
+    judgments.rate(session, rater, run_id, 2, AnswerRating(quality=1), click("e3", minute=2))
 
-    assert events.undo(session, rater, run_id, click("u1", minute=3)) == 2
+    assert judgments.undo(session, rater, run_id, click("u1", minute=3)) == 2
     assert summary(session, rater, run_id, 2).quality is None
-    assert events.undo(session, rater, run_id, click("u2", minute=4)) == 2
-    assert events.undo(session, rater, run_id, click("u2", minute=4)) == 2  # sent again
+    assert judgments.undo(session, rater, run_id, click("u2", minute=4)) == 2
+    assert judgments.undo(session, rater, run_id, click("u2", minute=4)) == 2  # sent again
     assert verdicts(session, rater) == ["1", None]
-    assert events.undo(session, rater, run_id, click("u3", minute=5)) == 1
-    assert events.undo(session, rater, run_id, click("u4", minute=6)) is None
+    assert judgments.undo(session, rater, run_id, click("u3", minute=5)) == 1
+    assert judgments.undo(session, rater, run_id, click("u4", minute=6)) is None
     assert verdicts(session, rater) == [None, None]
     assert stored_events(session) == 6
 
@@ -228,19 +226,19 @@ def test_undo_goes_back_change_by_change(session: Session, rater: Rater, run_id:
 def test_an_undo_by_the_id_of_a_verdict_is_a_conflict(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
 
     with pytest.raises(EventIdTaken):
-        events.undo(session, rater, run_id, click("e1", minute=1))
+        judgments.undo(session, rater, run_id, click("e1", minute=1))
     assert verdicts(session, rater) == ["1"]
 
 
 def test_a_rating_leaves_the_unnamed_alone(session: Session, rater: Rater, run_id: str) -> None:
-    events.rate(session, rater, run_id, 1, AnswerRating(quality=4, notes="good"), click("e1"))
-    events.rate(session, rater, run_id, 1, AnswerRating(quality=None), click("e2", minute=1))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=4, notes="good"), click("e1"))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=None), click("e2", minute=1))
 
     assert summary(session, rater, run_id, 1).quality is None
-    again = events.lock_query(session, rater, run_id, 1)
+    again = judgments.lock_query(session, rater, run_id, 1)
     from relevansi.db.tables.judging import QueryRating
 
     assert session.get_one(QueryRating, (rater.id, again.id)).notes == "good"
@@ -249,21 +247,21 @@ def test_a_rating_leaves_the_unnamed_alone(session: Session, rater: Rater, run_i
 @pytest.mark.parametrize("quality", [-1, 6])
 def test_quality_keeps_its_scale(session: Session, rater: Rater, run_id: str, quality: int) -> None:
     with pytest.raises(ValueError, match="0 to 5"):
-        events.rate(session, rater, run_id, 1, AnswerRating(quality=quality), click("e1"))
+        judgments.rate(session, rater, run_id, 1, AnswerRating(quality=quality), click("e1"))
 
 
 def test_only_empty_lists_have_an_outcome(session: Session, rater: Rater, run_id: str) -> None:
     rating = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     with pytest.raises(NotToJudge):
-        events.rate(session, rater, run_id, 1, rating, click("e1"))
+        judgments.rate(session, rater, run_id, 1, rating, click("e1"))
 
 
 def test_marking_all_is_logged(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     with pytest.raises(NotToJudge):
-        events.judge_open(session, rater, run_id, 1, NO, click("e1"))
+        judgments.judge_open(session, rater, run_id, 1, NO, click("e1"))
     studies.set_switches(session, study, Switches(study.name, True, False), NOW)
-    events.judge(session, rater, run_id, 1, 1, YES, click("e2"))
-    events.judge_open(session, rater, run_id, 1, NO, click("e3", minute=1))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e2"))
+    judgments.judge_open(session, rater, run_id, 1, NO, click("e3", minute=1))
 
     assert verdicts(session, rater) == ["1", "0"]
     causes = session.scalars(select(Event.cause).order_by(Event.id)).all()
@@ -275,7 +273,7 @@ def test_what_is_not_there_cannot_be_judged(
     session: Session, rater: Rater, run_id: str, query_id: int, rank: int
 ) -> None:
     with pytest.raises(UnknownQuery):
-        events.judge(session, rater, run_id, query_id, rank, YES, click("e1"))
+        judgments.judge(session, rater, run_id, query_id, rank, YES, click("e1"))
 
 
 def test_emptiness_serves_any_run(
@@ -284,7 +282,7 @@ def test_emptiness_serves_any_run(
     read = run(query(1, card("z")), query(2, card("z")), query(3), method="api_only")
     other = store(session, study, read).id
     rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-    events.rate(session, rater, run_id, 3, rating, click("e1"))
+    judgments.rate(session, rater, run_id, 3, rating, click("e1"))
 
     for each in (run_id, other):
         row = summary(session, rater, each, 3)
@@ -296,7 +294,7 @@ def test_emptiness_serves_any_run(
 def test_a_verdict_serves_runs(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     read = run(query(1, card("b"), card("a")), query(2), query(3), method="api_only")
     other = store(session, study, read).id
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
 
     row = summary(session, rater, other, 1)
     assert (row.relevant_count, row.first_relevant_rank, row.open_judgments) == (1, 2, 1)
@@ -312,8 +310,8 @@ def test_a_follow_up_keeps_to_its_run(session: Session, study: Study, rater: Rat
         ).id
         for method in ("hybrid", "api_only")
     ]
-    events.judge(session, rater, ids[0], 2, 1, YES, click("e1"))
-    events.judge(session, rater, ids[0], 1, 1, YES, click("e2"))
+    judgments.judge(session, rater, ids[0], 2, 1, YES, click("e1"))
+    judgments.judge(session, rater, ids[0], 1, 1, YES, click("e2"))
 
     assert summary(session, rater, ids[1], 2).judged_count == 0
     assert summary(session, rater, ids[1], 1).judged_count == 1
@@ -347,7 +345,7 @@ def noted(session: Session, rater: Rater, run_id: str, *edits: tuple[str, str]) 
         # Each device's clock is behind that of the one before.
         device, behind = f"d{number}", -number
         said = click(f"n{number}", minute=number, device=device, sequence=1, client_minute=behind)
-        events.rate(session, rater, run_id, 1, rating, said)
+        judgments.rate(session, rater, run_id, 1, rating, said)
     return notes_of(session, rater)
 
 
@@ -362,7 +360,7 @@ def test_notes_that_two_tabs_wrote_are_both_kept(
     assert noted(session, rater, run_id, ("", "far"), ("", "dear"), ("dear", "too dear")) == (
         "far\ntoo dear"
     )
-    events.undo(session, rater, run_id, click("u", minute=9))
+    judgments.undo(session, rater, run_id, click("u", minute=9))
     assert notes_of(session, rater) == "far\ndear"
 
 
@@ -371,11 +369,11 @@ def test_notes_kept_beside_others_and_sent_again_are_stored_once(
 ) -> None:
     noted(session, rater, run_id, ("", "far"), ("", "dear"), ("far\ndear", "so"))
     again = AnswerRating(notes="dear", notes_base="")
-    events.rate(session, rater, run_id, 1, again, click("n1", minute=8))
+    judgments.rate(session, rater, run_id, 1, again, click("n1", minute=8))
 
     assert notes_of(session, rater) == "so"
     with pytest.raises(EventIdTaken):
-        events.rate(session, rater, run_id, 1, replace(again, notes="other"), click("n1"))
+        judgments.rate(session, rater, run_id, 1, replace(again, notes="other"), click("n1"))
 
 
 def test_notes_too_long_together_are_refused_and_the_stored_ones_stay(
@@ -395,7 +393,7 @@ def test_an_edit_loses_no_line_of_another_s_and_none_of_its_own(
     stored: str, base: str, text: str
 ) -> None:
     """Lines that the edit itself took from its base, or goes on with, excepted."""
-    both = events.merge_notes(stored, base, text)
+    both = answer_ratings.merge_notes(stored, base, text)
 
     assert text in both or both == stored
     if stored != base and not text.startswith(stored):

@@ -18,7 +18,7 @@ from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.services.agreement import adjudications, agreement
 from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.exports import exports
-from relevansi.services.judging import events, stored_summaries
+from relevansi.services.judging import judgments, stored_summaries, undoing
 from relevansi.services.offline.runs import offline_run
 from relevansi.services.planning import settled
 from relevansi.services.proof_packs import packs
@@ -49,7 +49,7 @@ def _methods(session: Session, study: Study, rater: Rater) -> Mapping[str, str]:
     methods = {str(run.search_method): run.id for run in process.runs}
     for rank, verdict in ((2, "1"), (3, "0")):
         at = click(f"{rank}")
-        events.judge(session, rater, methods["bm25"], 1, rank, verdict, at)
+        judgments.judge(session, rater, methods["bm25"], 1, rank, verdict, at)
     session.commit()
     return methods
 
@@ -105,11 +105,11 @@ def test_undo_agreement_and_adjudication_know_nothing_of_it(
 ) -> None:
     second = studies.add_rater(session, study, "Ani", NOW)
     for rank in (2, 3):
-        events.judge(session, second, methods["bm25"], 1, rank, "1", click(f"a{rank}"))
+        judgments.judge(session, second, methods["bm25"], 1, rank, "1", click(f"a{rank}"))
     session.commit()
     cards = agreement.report(session, study).kinds[0]
     disputes = len(adjudications.docket(session, study).ties)
-    events.undo_last(session, second, click("undo"), Event.rater_id == second.id)
+    undoing.undo_last(session, second, click("undo"), Event.rater_id == second.id)
     session.commit()
 
     assert [pair.n_rated for pair in cards.pairs.values()] == [2]
@@ -159,7 +159,7 @@ def test_a_comparison_counts_it_neither_as_judged_nor_as_to_be_judged(
 ) -> None:
     """Of the hole, d2 and d3, d2 alone is judged: 1 of 2, not 2 of 3."""
     rule = reports.of_rater(rater)
-    events.judge(session, rater, methods["bm25"], 1, 3, None, click("cleared", minute=1))
+    judgments.judge(session, rater, methods["bm25"], 1, 3, None, click("cleared", minute=1))
 
     report = comparisons.report(session, study, [*methods.values()], rule)
     compared = chosen_runs.compared_question(session, study, [*methods.values()], 1, rule)

@@ -15,7 +15,7 @@ from relevansi.db.tables.runs import Result, Run
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.figures import Totals, figures, totals
 from relevansi.services.exports import exports
-from relevansi.services.judging import events, stored_summaries
+from relevansi.services.judging import judgments, stored_summaries
 from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.runs import reports
 from relevansi.services.study import studies
@@ -24,7 +24,7 @@ from tests.services.judging.ranked_studies import make_graded, store_lists, stor
 from tests.services.judging.rater_rows import summary
 from tests.services.runs.runs import card, click, query, run, store
 
-judge: Any = events.judge  # whose verdicts were once those of a binary scale alone
+judge: Any = judgments.judge  # whose verdicts were once those of a binary scale alone
 NAMES = ("nDCG@10", "P@5", "AP", "RR", "recall@5", "bpref", "ERR@10", "RBP", "P@50", "infAP")
 
 
@@ -60,7 +60,7 @@ def test_figures_kept_are_those_computed_anew(
         verdict = drawn.choice(["0", "1", "2", "3", "unsure", None])
         judge(session, rater, *place, verdict, click(f"e{number}", minute=number))
         if number % 10 == 9:
-            events.undo(session, rater, place[0], click(f"u{number}", minute=number))
+            judgments.undo(session, rater, place[0], click(f"u{number}", minute=number))
     assert stored_summaries.check(session) == []
 
 

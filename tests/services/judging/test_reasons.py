@@ -12,7 +12,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.i18n import speaking
 from relevansi.records import Scale
-from relevansi.services.judging import events, reasons
+from relevansi.services.judging import judgments, reasons
 from relevansi.services.judging.reasons import ReasonTooLong, TooManyReasons, UnknownReason
 from relevansi.services.people import history
 from relevansi.services.people.history import EventFilters
@@ -24,7 +24,7 @@ from tests.services.runs.runs import NO, YES, click
 def give(session: Session, rater: Rater, run_id: str, reason: str | None, name: str) -> str | None:
     number = int(name[1:])
     made = click(name, minute=number)
-    return events.give_reason(session, rater, run_id, 1, 1, reason, made)
+    return judgments.give_reason(session, rater, run_id, 1, 1, reason, made)
 
 
 def figures_of(session: Session, rater: Rater, run_id: str) -> dict[str, object]:
@@ -41,7 +41,7 @@ def stored(session: Session, rater: Rater) -> tuple[str | None, str | None]:
 def test_a_reason_changes_neither_verdict_nor_figures(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    events.judge(session, rater, run_id, 1, 1, NO, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, NO, click("e1"))
     before = figures_of(session, rater, run_id)
     at = session.scalars(select(Judgment.changed_at)).one()
 
@@ -55,12 +55,12 @@ def test_a_reason_changes_neither_verdict_nor_figures(
 def test_another_reason_replaces_it_and_undo_goes_back_step_by_step(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    events.judge(session, rater, run_id, 1, 1, NO, click("e1", minute=1))
+    judgments.judge(session, rater, run_id, 1, 1, NO, click("e1", minute=1))
     give(session, rater, run_id, "price", "r2")
     give(session, rater, run_id, "other: Terlalu jauh", "r3")
     steps = [stored(session, rater)]
     for minute in (4, 5, 6):
-        events.undo(session, rater, run_id, click(f"u{minute}", minute=minute))
+        judgments.undo(session, rater, run_id, click(f"u{minute}", minute=minute))
         steps.append(stored(session, rater))
 
     assert steps == [(NO, "other: Terlalu jauh"), (NO, "price"), (NO, None), (None, None)]
@@ -71,8 +71,8 @@ def test_a_reason_that_comes_late_from_another_device_loses(
 ) -> None:
     later = click("r1", minute=5, client_minute=5, device="laptop", sequence=1)
     held_back = click("r2", minute=9, client_minute=1, device="phone", sequence=1)
-    events.give_reason(session, rater, run_id, 1, 1, "price", later)
-    in_force = events.give_reason(session, rater, run_id, 1, 1, "location", held_back)
+    judgments.give_reason(session, rater, run_id, 1, 1, "price", later)
+    in_force = judgments.give_reason(session, rater, run_id, 1, 1, "location", held_back)
 
     assert in_force == "price"
     assert give(session, rater, run_id, None, "r9") is None
@@ -113,7 +113,7 @@ def test_page_and_history_show_the_reason(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     """A listing that stands twice in an answer has one reason, at both places."""
-    events.judge(session, rater, run_id, 1, 1, NO, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, NO, click("e1"))
     give(session, rater, run_id, "price", "r2")
 
     page = pages.rating_page(session, rater, run_id, 1)

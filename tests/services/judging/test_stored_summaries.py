@@ -20,8 +20,9 @@ from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.queries import Span
 from relevansi.records import BlindCounts, Blindness, Click, EmptyOutcome, QueryState, Relevance
-from relevansi.services.judging import changes, events, stored_summaries, verdicts
-from relevansi.services.judging.events import AnswerRating, Target, TargetChange
+from relevansi.services.judging import changes, events, judgments, stored_summaries, verdicts
+from relevansi.services.judging.answer_ratings import AnswerRating
+from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.judging.verdicts import Verdicts, blindness
 from relevansi.services.rating import pages, tasks
 from relevansi.services.rating.pages import BlindPage
@@ -41,8 +42,8 @@ def test_ranks_of_a_long_list_count_by_number(session: Session, study: Study, ra
     read = run(query(1, *(card(f"c{rank}") for rank in range(1, 13))))
     run_id = stored_runs.store(session, study, read, Labels(), NOW).id
     for rank in (12, 10, 11):
-        events.judge(session, rater, run_id, 1, rank, YES, click(f"e{rank}", minute=rank))
-    events.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=20))
+        judgments.judge(session, rater, run_id, 1, rank, YES, click(f"e{rank}", minute=rank))
+    judgments.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=20))
 
     row = summary(session, rater, run_id, 1)
     assert (row.first_relevant_rank, row.judged_count, row.open_judgments) == (10, 4, 8)
@@ -62,7 +63,7 @@ def test_failed_and_unreadable_answers_count(session: Session, study: Study, rat
 
 
 def test_check_finds_a_tampered_summary(session: Session, rater: Rater, run_id: str) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     assert stored_summaries.check(session) == []
     summary(session, rater, run_id, 1).relevant_count = 1
     session.flush()
@@ -79,7 +80,7 @@ def store(session: Session, study: Study, method: str = "hybrid") -> str:
 
 def test_what_an_owner_does_makes_all_new(session: Session, study: Study, rater: Rater) -> None:
     run_id = store(session, study)
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     before = changes.since(session, rater, None)
     second = store(session, study, "api_only")
     after_import = changes.since(session, rater, before)
@@ -131,9 +132,9 @@ def found(session: Session, rater: Rater, blind_run: str) -> Blindness:
 
 
 def test_runs_pages_are_open_tasks_blind(session: Session, rater: Rater, blind_run: str) -> None:
-    events.judge(session, rater, blind_run, 1, 1, YES, click("a", minute=3))
+    judgments.judge(session, rater, blind_run, 1, 1, YES, click("a", minute=3))
     outcome = AnswerRating(quality=3, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    events.rate(session, rater, blind_run, 2, outcome, click("e", minute=5))
+    judgments.rate(session, rater, blind_run, 2, outcome, click("e", minute=5))
 
     assert found(session, rater, blind_run) == Blindness(
         BlindCounts(n=2, blind=0, open=2, last_open=NOW + timedelta(minutes=5)),
@@ -150,12 +151,12 @@ def test_runs_pages_are_open_tasks_blind(session: Session, rater: Rater, blind_r
 
 def test_a_later_click_decides_until_undone(session: Session, rater: Rater, blind_run: str) -> None:
     Robot(session, rater).rate_all()
-    events.judge(session, rater, blind_run, 1, 1, NO, click("open", minute=100))
+    judgments.judge(session, rater, blind_run, 1, 1, NO, click("open", minute=100))
     assert found(session, rater, blind_run).verdicts == BlindCounts(
         3, 2, 1, NOW + timedelta(minutes=100)
     )
 
-    events.undo(session, rater, blind_run, click("back", minute=101))
+    judgments.undo(session, rater, blind_run, click("back", minute=101))
 
     assert found(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
 
@@ -164,7 +165,7 @@ def test_an_earlier_click_late_decides_not(session: Session, rater: Rater, blind
     """The open click was made in minute 1 on another device, and is sent in minute 200."""
     Robot(session, rater).rate_all()
     late = Click("late", NOW + timedelta(minutes=200), NOW + timedelta(minutes=1), "phone", 1)
-    events.judge(session, rater, blind_run, 1, 1, YES, late)
+    judgments.judge(session, rater, blind_run, 1, 1, YES, late)
 
     assert found(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
 
@@ -175,7 +176,7 @@ def test_verdicts_of_no_page_are_unknown(session: Session, rater: Rater, blind_r
         Target("verdict", answer.emptiness_id, answer.id), "correct_empty", click("f")
     )
     events.record_all(session, rater, [change], cause="import")
-    events.judge(session, rater, blind_run, 1, 1, YES, click("a"))
+    judgments.judge(session, rater, blind_run, 1, 1, YES, click("a"))
     session.execute(delete(Event).where(Event.event_id == "a"))
 
     verdicts = found(session, rater, blind_run).verdicts

@@ -16,8 +16,8 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.records import Click, EmptyOutcome
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import history
 from relevansi.services.people.history import ChangeKind, EventFilters, HistoryEntry, NoLongerLatest
 from relevansi.services.rating import pages, tasks
@@ -54,9 +54,9 @@ def latest(session: Session, reader: Rater) -> Event:
 
 
 def test_an_entry_tells_old_new_and_standing(session: Session, rater: Rater, run_id: str) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
     made = click("e2", minute=2, device="phone", sequence=7)
-    events.judge(session, rater, run_id, 1, 1, NO, made)
+    judgments.judge(session, rater, run_id, 1, 1, NO, made)
     last, first = entries(session, rater)
 
     assert (first.event.old, first.event.new, first.stands) == (None, "1", False)
@@ -85,23 +85,23 @@ def test_an_entry_tells_old_new_and_standing(session: Session, rater: Rater, run
 def test_what_was_said_before_and_sent_after_is_overtaken(
     session: Session, rater: Rater, run_id: str, laptop: Click, phone: Click
 ) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, laptop)
-    events.judge(session, rater, run_id, 1, 1, NO, phone)
+    judgments.judge(session, rater, run_id, 1, 1, YES, laptop)
+    judgments.judge(session, rater, run_id, 1, 1, NO, phone)
     result = {
         entry.event.event_id: (entry.stands, entry.overtaken) for entry in entries(session, rater)
     }
     assert result == {"new": (True, False), "old": (False, True)}
 
     later = click("later", minute=10, device="phone", sequence=3, client_minute=10)
-    events.judge(session, rater, run_id, 1, 1, YES, later)
+    judgments.judge(session, rater, run_id, 1, 1, YES, later)
     assert [entry.stands for entry in entries(session, rater)] == [True, False, False]
 
 
 def test_raters_see_only_themselves(
     session: Session, rater: Rater, budi: Rater, run_id: str
 ) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("mine"))
-    events.judge(session, budi, run_id, 1, 1, NO, click("his"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("mine"))
+    judgments.judge(session, budi, run_id, 1, 1, NO, click("his"))
 
     assert [entry.event.event_id for entry in entries(session, rater)] == ["his", "mine"]
     assert [entry.event.event_id for entry in entries(session, budi)] == ["his"]
@@ -113,11 +113,11 @@ def test_raters_see_only_themselves(
 
 
 def test_the_list_can_be_narrowed(session: Session, rater: Rater, budi: Rater, run_id: str) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("card"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("card"))
     rating = AnswerRating(quality=3, notes="good")
-    events.rate(session, budi, run_id, 1, rating, click("answer"))
+    judgments.rate(session, budi, run_id, 1, rating, click("answer"))
     empty = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    events.rate(session, rater, run_id, 2, empty, click("empty"))
+    judgments.rate(session, rater, run_id, 2, empty, click("empty"))
     second, name = history.history(session, rater, ALL).questions[1]
 
     def ids(**wanted: object) -> list[str]:
@@ -137,7 +137,7 @@ def test_pages_go_back_in_time_without_a_gap(
     monkeypatch.setattr(history, "PAGE_SIZE", 2)
     for number in range(5):
         verdict = YES if number % 2 else NO
-        events.judge(session, rater, run_id, 1, 1, verdict, click(f"e{number}", minute=number))
+        judgments.judge(session, rater, run_id, 1, 1, verdict, click(f"e{number}", minute=number))
     session.flush()
     visited, before = [], None
     for _ in range(3):
@@ -150,8 +150,8 @@ def test_pages_go_back_in_time_without_a_gap(
 
 
 def test_the_latest_change_can_be_undone_once(session: Session, rater: Rater, run_id: str) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    events.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=1))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=1))
     last = latest(session, rater)
     assert last.event_id == "e2"
     for _ in range(2):  # the same form sent twice
@@ -229,7 +229,7 @@ def test_a_hidden_repeat_looks_plain_to_its_rater(
 def test_events_outlive_their_run(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
-    events.rate(session, rater, run_id, 1, AnswerRating(quality=2), click("q"))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=2), click("q"))
     session.flush()
     runs.delete_run(session, study, run_id, NOW)
     (result,) = entries(session, rater)
@@ -239,8 +239,8 @@ def test_events_outlive_their_run(
 
 
 def test_files_hold_every_event_safely(session: Session, rater: Rater, run_id: str) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
-    events.rate(session, rater, run_id, 1, AnswerRating(notes="=1+1"), click("e2", minute=1))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(notes="=1+1"), click("e2", minute=1))
     session.flush()
     rows = list(csv.DictReader(io.StringIO(history.as_csv(session, rater).decode())))
     lines = [json.loads(line) for line in history.as_json_lines(session, rater).splitlines()]

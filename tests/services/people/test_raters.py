@@ -22,8 +22,8 @@ from relevansi.db.tables.people import Invitation, LogEntry, Rater
 from relevansi.db.tables.runs import LongWork
 from relevansi.db.tables.study import Study
 from relevansi.records import Relevance
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import raters, sign_in
 from relevansi.services.people.raters import NameTaken, NoWayIn, OwnerIsNotInvited, OwnerStays
 from relevansi.services.rating import tasks
@@ -46,11 +46,11 @@ def _run_id(session: Session, study: Study) -> str:
 def _ani(session: Session, study: Study, run_id: str) -> Rater:
     """A rater with two verdicts, one of them taken back, a grade and a note."""
     ani = raters.add(session, study, "Ani", NOW)
-    events.judge(session, ani, run_id, 1, 1, YES, click("a1", minute=1))
-    events.judge(session, ani, run_id, 1, 2, YES, click("a2", minute=2))
-    events.judge(session, ani, run_id, 1, 2, None, click("a3", minute=3))
-    events.rate(session, ani, run_id, 1, AnswerRating(quality=4), click("a4", minute=4))
-    events.rate(session, ani, run_id, 2, AnswerRating(notes="late"), click("a5", minute=5))
+    judgments.judge(session, ani, run_id, 1, 1, YES, click("a1", minute=1))
+    judgments.judge(session, ani, run_id, 1, 2, YES, click("a2", minute=2))
+    judgments.judge(session, ani, run_id, 1, 2, None, click("a3", minute=3))
+    judgments.rate(session, ani, run_id, 1, AnswerRating(quality=4), click("a4", minute=4))
+    judgments.rate(session, ani, run_id, 2, AnswerRating(notes="late"), click("a5", minute=5))
     return ani
 
 
@@ -137,12 +137,12 @@ def test_unfinished_tasks_are_free_for_others(session: Session, study: Study, ru
 def test_deleting_leaves_a_count_and_nothing_else(
     session: Session, study: Study, rater: Rater, ani: Rater, run_id: str
 ) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("o1"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("o1"))
     task = tasks.next_task(session, ani, NOW)
     assert task is not None
     card_key = tasks.key(task, tasks.cards(session, task)[0].id)
     tasks.judge(session, ani, task.id, card_key, YES, click("t1"))
-    events.undo(session, ani, run_id, click("u1"))
+    judgments.undo(session, ani, run_id, click("u1"))
     item = session.scalars(select(JudgedItem.id).limit(1)).one()
     session.add(Adjudication(judged_item_id=item, verdict="1", reason="", rater_id=ani.id, at=NOW))
     raters.make(session, ani, NOW)

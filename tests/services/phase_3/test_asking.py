@@ -15,7 +15,7 @@ from relevansi.db.tables.phase_3 import Participant
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.figures import Totals
 from relevansi.records import Relevance
-from relevansi.services.judging import events, stored_summaries
+from relevansi.services.judging import judgments, stored_summaries
 from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.phase_3 import own_questions, user_studies
 from relevansi.services.phase_3.asking import FailedCall, QuestionCall
@@ -63,7 +63,7 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
     assert line.open_judgments == 2
     for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
         said = click(f"c{rank}")
-        events.judge(session, *place(melati), position, rank, verdict, said)
+        judgments.judge(session, *place(melati), position, rank, verdict, said)
     page = pages.rating_page(session, *place(melati), position, QueryFilter())
     assert [card.card.identity[5:] for card in page.cards] == ["rumah-cemara", "rumah-johor"]
     assert page.summary.figures["mean_precision_at_5"].value == 0.5  # 1 relevant of 2

@@ -22,8 +22,8 @@ from relevansi.metrics.intervals import estimate_interval
 from relevansi.metrics.judging.queries import Undefined
 from relevansi.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
 from relevansi.records import COMMENTS, EmptyOutcome, Relevance
-from relevansi.services.judging import events, stored_summaries
-from relevansi.services.judging.events import KEEP, AnswerRating
+from relevansi.services.judging import judgments, stored_summaries
+from relevansi.services.judging.answer_ratings import KEEP, AnswerRating
 from relevansi.services.phase_3 import findings, own_questions, participants, questionnaires
 from relevansi.services.phase_3.asking import FailedCall
 from relevansi.services.study import studies
@@ -49,9 +49,11 @@ def rated(
     position = asked(session, participant, text)
     name = f"{participant.id}-{position}"
     for rank, verdict in enumerate(verdicts_given, start=1):
-        events.judge(session, *place(participant), position, rank, verdict, click(f"{name}-{rank}"))
+        judgments.judge(
+            session, *place(participant), position, rank, verdict, click(f"{name}-{rank}")
+        )
     rating = AnswerRating(quality=quality, notes=notes, empty_outcome=KEEP)
-    events.rate(session, *place(participant), position, rating, click(name))
+    judgments.rate(session, *place(participant), position, rating, click(name))
     own_questions.close(session, participant, position, NOW)
     return position
 
@@ -160,7 +162,7 @@ def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, st
     participant = taking_part(session, study)
     position = asked(session, participant, "Istana?", NOTHING)
     empty = AnswerRating(quality=KEEP, notes=KEEP, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    events.rate(session, *place(participant), position, empty, click("empty"))
+    judgments.rate(session, *place(participant), position, empty, click("empty"))
     own_questions.close(session, participant, position, NOW)
     failing = own_questions.ask(session, participant, "Gagal?", NOW)
     WORK.store(session, claimed(session), FailedCall("timeout", "too late"), NOW)

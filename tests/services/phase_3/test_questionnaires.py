@@ -7,7 +7,7 @@ from relevansi.db.tables.judging import Event
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.phase_3 import Participant
 from relevansi.db.tables.study import Study
-from relevansi.services.judging import events
+from relevansi.services.judging import answer_ratings, judgments
 from relevansi.services.phase_3 import questionnaires
 from relevansi.services.phase_3.own_questions import rater
 from tests.conftest import NOW
@@ -47,10 +47,10 @@ def test_undo_leaves_the_questionnaire(
 ) -> None:
     position = asked(session, person, now=NOW)
     assert person.run_id is not None
-    rating = events.AnswerRating(quality=3)
-    events.rate(session, melati, person.run_id, position, rating, click("q"))
+    rating = answer_ratings.AnswerRating(quality=3)
+    judgments.rate(session, melati, person.run_id, position, rating, click("q"))
     questionnaires.answer(session, melati, "sus 1", "5", click("a", minute=1))
 
-    assert events.undo(session, melati, person.run_id, click("u", minute=2)) == position
-    assert events.undo(session, melati, person.run_id, click("v", minute=3)) is None
+    assert judgments.undo(session, melati, person.run_id, click("u", minute=2)) == position
+    assert judgments.undo(session, melati, person.run_id, click("v", minute=3)) is None
     assert questionnaires.of_rater(session, melati).usability[0] == 5

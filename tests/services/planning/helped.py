@@ -10,7 +10,7 @@ from relevansi.db.tables.planning import PlanningRule, RuleKind
 from relevansi.db.tables.runs import Run
 from relevansi.db.tables.study import QuestionSet, Study
 from relevansi.records import Relevance
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.planning import samples
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -56,4 +56,4 @@ def judge(session: Session, rater: Rater, run: Run, said: Mapping[int, str]) -> 
             if letter != "-":
                 event = f"{rater.id}-{run.id}-{number}-{rank}"
                 verdict = LETTERS[letter]
-                events.judge(session, rater, run.id, number, rank, verdict, click(event))
+                judgments.judge(session, rater, run.id, number, rank, verdict, click(event))

@@ -16,8 +16,8 @@ from relevansi.metrics.agreement.report import ItemKind
 from relevansi.metrics.planning.sampling import random_order
 from relevansi.services.agreement import agreement
 from relevansi.services.exports import exports, rated_imports
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.offline import runs as offline
 from relevansi.services.planning import samples
 from relevansi.services.rating import pages, tasks, workloads
@@ -60,8 +60,8 @@ def sampled(questions: list[Question], seed: int) -> set[int]:
 
 def rate(session: Session, rater: Rater, run_id: str, query_id: int, verdict: object = YES) -> None:
     name = f"{rater.id}-{query_id}"
-    events.judge(session, rater, run_id, query_id, 1, verdict, click(name))  # type: ignore[arg-type]
-    events.rate(session, rater, run_id, query_id, AnswerRating(quality=4), click(f"{name}-q"))
+    judgments.judge(session, rater, run_id, query_id, 1, verdict, click(name))  # type: ignore[arg-type]
+    judgments.rate(session, rater, run_id, query_id, AnswerRating(quality=4), click(f"{name}-q"))
 
 
 def exported(session: Session, study: Study, run_id: str, form: str) -> tuple[str, tuple[str, ...]]:
@@ -123,7 +123,7 @@ def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
     rate(session, rater, run_id, 2)
     whole = exported(session, study, run_id, "csv")[0].encode()
     rule = samples.question_sets(session, study)[0]
-    events.judge(session, rater, run_id, 2, 1, None, click("back"))
+    judgments.judge(session, rater, run_id, 2, 1, None, click("back"))
     samples.draw_sample(session, rater, rule, 3, NOW, seed=1)
     part = exported(session, study, run_id, "csv")[0].encode()
 

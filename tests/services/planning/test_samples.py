@@ -13,7 +13,7 @@ from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.exporters.planning import samples as sample_words
 from relevansi.i18n import speaking
 from relevansi.metrics.planning.power import RatingPlanWish
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.planning import samples
 from relevansi.services.planning.samples import ChosenTooLate, NoRule, NotAPair, SampleTooSmall
 from relevansi.services.study.question_sets import unasked
@@ -50,7 +50,7 @@ def _whole(session: Session, study: Study, runs: Mapping[str, str]) -> QuestionS
 def judge(session: Session, rater: Rater, runs: Mapping[str, str], position: int) -> None:
     for method, verdict in (("api", YES), ("hybrid", NO)):
         name = click(f"{method}{position}")
-        events.judge(session, rater, runs[method], position, 1, verdict, name)
+        judgments.judge(session, rater, runs[method], position, 1, verdict, name)
 
 
 def positions(session: Session, rule_id: int) -> list[int]:
@@ -175,7 +175,7 @@ def test_a_rule_is_chosen_replaced_and_ended_and_each_is_logged(
     assert samples.in_force(session, one.id) is chosen
     assert first.seed != second.seed  # drawn
 
-    events.judge(session, rater, run_id, 1, 1, YES, click("first"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("first"))
     ended = samples.end_rule(session, one.id, LATER)
     assert (ended.ended_at, ended.outcome, ended.verdicts_at_end) == (LATER, "stopped", 1)
     with pytest.raises(NoRule):
@@ -198,8 +198,8 @@ def test_after_a_verdict_of_people_on_its_set_only_a_machines_help_can_be_chosen
     session.add(machine)
     session.flush()
     first, second = samples.question_sets(session, study)
-    events.judge(session, machine, run_id, 1, 1, YES, click("machine"))
-    events.judge(session, rater, other, 1, 1, YES, click("elsewhere"))
+    judgments.judge(session, machine, run_id, 1, 1, YES, click("machine"))
+    judgments.judge(session, rater, other, 1, 1, YES, click("elsewhere"))
     assert samples.choose_rule(session, rater, first.id, RuleKind.FIXED, NOW).verdicts_before == 0
 
     with pytest.raises(ChosenTooLate):
@@ -235,7 +235,7 @@ def _three(session: Session, study: Study, rater: Rater) -> tuple[str, str, str]
         queries = [query(n, card(f"{method}{n}"), text=f"Question {n}") for n in (1, 2, 3)]
         run_id = stored(session, study, method, *queries)
         for n, verdict in enumerate(verdicts, 1):
-            events.judge(session, rater, run_id, n, 1, verdict, click(f"{method}{n}"))
+            judgments.judge(session, rater, run_id, n, 1, verdict, click(f"{method}{n}"))
         result.append(run_id)
     return result[0], result[1], result[2]
 

@@ -8,8 +8,8 @@ from relevansi.db.tables.planning import RuleKind, SampledQuestion
 from relevansi.db.tables.study import Study
 from relevansi.metrics.planning.settled import SettledOrder, SettledOrders
 from relevansi.records import EmptyOutcome, QueryState, Scale
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.planning import samples, settled
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import MAJORITY, Rule
@@ -38,7 +38,7 @@ def judge(
     session: Session, rater: Rater, run: str, query_id: int, rank: int, said: str | None
 ) -> None:
     name = f"{rater.id}-{run}-{query_id}-{rank}-{said}"
-    events.judge(session, rater, run, query_id, rank, said, click(name))
+    judgments.judge(session, rater, run, query_id, rank, said, click(name))
 
 
 @pytest.fixture(name="hybrid")
@@ -62,7 +62,7 @@ def test_an_empty_list_is_one_open_outcome_for_all_runs_and_cannot_tell_stays(
     # Question 1 is the same in both runs; question 2 is 0 or 1 against the failed call's 0.
     assert (success.low, success.high, success.open_questions) == (0.0, 0.5, (2,))
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    events.rate(session, rater, first, 1, outcome, click("empty"))
+    judgments.rate(session, rater, first, 1, outcome, click("empty"))
     judge(session, rater, first, 2, 1, UNSURE)
 
     success = order(session, study, SUCCESS)

@@ -12,7 +12,7 @@ from relevansi.db.tables.judging import Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.records import Click, EmptyOutcome, ReadQuery, Relevance
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.rating import pages, tasks
 from relevansi.services.rating.pages import BlindPage
 from relevansi.services.study import studies

@@ -15,8 +15,8 @@ from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.records import Blindness
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.verdicts import blindness
 from relevansi.services.rating import asked_again, pages, tasks, workloads
 from relevansi.services.rating.asked_again import OpenWork
@@ -32,9 +32,9 @@ LATER = NOW.replace(hour=23)
 def _first(session: Session, study: Study, rater: Rater) -> str:
     set_study(session, study, repeat_percent=0)
     first = stored(session, study, "hybrid", query(1, card("a"), card("b")))
-    events.judge(session, rater, first, 1, 1, YES, click("a"))
-    events.judge(session, rater, first, 1, 2, NO, click("b"))
-    events.rate(session, rater, first, 1, AnswerRating(quality=3), click("q"))
+    judgments.judge(session, rater, first, 1, 1, YES, click("a"))
+    judgments.judge(session, rater, first, 1, 2, NO, click("b"))
+    judgments.rate(session, rater, first, 1, AnswerRating(quality=3), click("q"))
     stored(session, study, "api_only", query(1, card("a"), card("c")))
     Robot(session, rater).rate_all()  # card c, and the quality of the second answer
     return first
@@ -125,7 +125,7 @@ def test_only_raters_who_still_judge_are_asked_again(session: Session, study: St
     second_rater = studies.add_rater(session, study, "Siti", NOW)
     run_id = session.scalars(select(Query.run_id).order_by(Query.id)).first()
     assert run_id is not None
-    events.judge(session, second_rater, run_id, 1, 1, YES, click("s"))
+    judgments.judge(session, second_rater, run_id, 1, 1, YES, click("s"))
     assert asked_again.askable(session, study) == OpenWork(3, 1, questions=1, raters=2)
 
     second_rater.removed_at = NOW

@@ -17,8 +17,8 @@ from relevansi.kinds.property import Card
 from relevansi.records import EmptyOutcome, Scale
 from relevansi.services.catalogue import catalogue
 from relevansi.services.catalogue.filters import Filters
-from relevansi.services.judging import events, stored_summaries
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import answer_ratings, judgments, stored_summaries, undoing
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import raters
 from relevansi.services.rating import lookups, pages, pool, tasks, workloads
 from relevansi.services.rating.lookups import LookupOff, Place, TooManySearches
@@ -57,8 +57,10 @@ def names(session: Session, rater: Rater, place: Place) -> list[str]:
 
 
 def choose(session: Session, rater: Rater, place: Place, value: EmptyOutcome, name: str) -> None:
-    about = events.Answer(place.query_key, place.emptiness_id)
-    events.rate_answer(session, rater, about, AnswerRating(empty_outcome=value), click(name))
+    about = answer_ratings.Answer(place.query_key, place.emptiness_id)
+    answer_ratings.rate_answer(
+        session, rater, about, AnswerRating(empty_outcome=value), click(name)
+    )
 
 
 def test_a_pin_is_a_relevant_verdict_and_the_outcome_at_once(
@@ -88,12 +90,13 @@ def test_the_same_pin_twice_changes_nothing(session: Session, rater: Rater, plac
 def test_undo_takes_back_the_whole_pin(session: Session, rater: Rater, place: Place) -> None:
     lookups.pin(session, rater, place, listed(session, "a"), click("p"))
     for _ in range(2):  # the same undo twice changes nothing
-        events.undo_last(session, rater, click("u", minute=1), Event.query_key.is_not(None))
+        undoing.undo_last(session, rater, click("u", minute=1), Event.query_key.is_not(None))
     assert names(session, rater, place) == []
     assert outcome(session, rater, place) is None
     assert session.scalars(select(Judgment.verdict)).all() == [None, None]
     assert (
-        events.undo_last(session, rater, click("v", minute=2), Event.query_key.is_not(None)) is None
+        undoing.undo_last(session, rater, click("v", minute=2), Event.query_key.is_not(None))
+        is None
     )
 
 
@@ -110,7 +113,7 @@ def test_an_outcome_stays_while_other_evidence_holds_it(
     lookups.unpin(session, rater, place, items["House b"], click("s", minute=3))
     assert outcome(session, rater, place) is None
     if is_undone:
-        events.undo_last(session, rater, click("t", minute=4), Event.query_key.is_not(None))
+        undoing.undo_last(session, rater, click("t", minute=4), Event.query_key.is_not(None))
         assert names(session, rater, place) == ["House b"]
         assert outcome(session, rater, place) == FALSE_NEGATIVE
 
@@ -131,10 +134,10 @@ def test_taking_a_pin_back_restores_an_earlier_verdict_and_keeps_a_later_one(
     run_id = stored(session, study, "hybrid", query(1, card("a", price=1), card("b", price=1)))
     place = lookups.of_answer(session, rater, run_id, 1)
     keys = [listed(session, "a"), listed(session, "b")]
-    events.judge(session, rater, run_id, 1, 1, NO, click("j"))
+    judgments.judge(session, rater, run_id, 1, 1, NO, click("j"))
     for number, key in enumerate(keys, start=1):
         lookups.pin(session, rater, place, key, click(f"p{number}", minute=number))
-    events.judge(session, rater, run_id, 1, 2, NO, click("k", minute=3))
+    judgments.judge(session, rater, run_id, 1, 2, NO, click("k", minute=3))
     for number, item in enumerate(session.scalars(select(JudgedItem.id)).all(), start=4):
         lookups.unpin(session, rater, place, item, click(f"r{number}", minute=number))
     assert session.scalars(select(Judgment.verdict)).all() == [NO, NO]
@@ -170,7 +173,7 @@ def test_a_pin_is_in_no_figure_of_a_list_and_among_the_relevant_items_of_recall(
 ) -> None:
     study.measures = ["P@5", "recall@10"]
     run_id = stored(session, study, "hybrid", query(1, card("x")))
-    events.judge(session, rater, run_id, 1, 1, YES, click("j"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("j"))
     place = lookups.of_answer(session, rater, run_id, 1)
     lookups.pin(session, rater, place, listed(session, "a"), click("p", minute=1))
     row = session.scalars(select(StoredSummary)).one()

@@ -13,8 +13,9 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.kinds import to_row
 from relevansi.records import EmptyOutcome, ReadQuery, Relevance
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating, UnknownQuery
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
+from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.rating import pages
 from relevansi.services.rating.pages import (
     EarlierTurn,
@@ -50,8 +51,8 @@ def test_next_open_goes_round_in_its_category(session: Session, study: Study, ra
     assert page(session, rater, run_id, 3).place.next_open == 1
     assert page(session, rater, run_id, 1, QueryFilter(category="x")).place.next_open == 3
     assert page(session, rater, run_id, 1, QueryFilter(category="x")).place.next == 3
-    events.rate(session, rater, run_id, 1, rated, click("e1"))
-    events.rate(session, rater, run_id, 3, rated, click("e2"))
+    judgments.rate(session, rater, run_id, 1, rated, click("e1"))
+    judgments.rate(session, rater, run_id, 3, rated, click("e2"))
     assert page(session, rater, run_id, 3).place.next_open == 2
     assert page(session, rater, run_id, 1, QueryFilter(category="x")).place.next_open is None
     assert page(session, rater, run_id, 3, QueryFilter(only_open=True)).place.previous == 2
@@ -60,19 +61,19 @@ def test_next_open_goes_round_in_its_category(session: Session, study: Study, ra
 def test_a_rater_goes_on_where_they_stopped(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study, query(1), query(2, card("a"), card("b")), query(3))
     assert pages.first_open(session, rater, run_id) == 1
-    events.judge(session, rater, run_id, 2, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 2, 1, YES, click("e1"))
 
     assert pages.first_open(session, rater, run_id) == 2
-    events.judge(session, rater, run_id, 2, 2, YES, click("e2"))
-    events.rate(session, rater, run_id, 2, AnswerRating(quality=5), click("e3"))
+    judgments.judge(session, rater, run_id, 2, 2, YES, click("e2"))
+    judgments.rate(session, rater, run_id, 2, AnswerRating(quality=5), click("e3"))
     assert pages.first_open(session, rater, run_id) == 3
 
 
 def test_the_suggested_quality_is_never_set(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study, query(1, card("a"), card("b")))
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     assert page(session, rater, run_id, 1).suggested_quality is None
-    events.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("e2"))
+    judgments.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("e2"))
 
     shown = page(session, rater, run_id, 1)
     assert (shown.suggested_quality, shown.quality) == (3, None)
@@ -85,7 +86,7 @@ def test_the_suggested_quality_is_never_set(session: Session, study: Study, rate
 def test_correct_empty_is_doubted_by_others(session: Session, study: Study, rater: Rater) -> None:
     empty = stored(session, study, query(1))
     other = stored(session, study, query(1, card("a"), card("b")), method="b")
-    events.judge(session, rater, other, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, other, 1, 1, YES, click("e1"))
 
     (answer,) = pages.other_answers(session, rater, page(session, rater, empty, 1))
     assert (answer.run_id, answer.relevant_count, answer.results_count) == (other, 1, 2)

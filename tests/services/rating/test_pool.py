@@ -19,7 +19,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome, QueryState, ReadQuery, Relevance
 from relevansi.services.judging import stored_summaries
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.rating import pages, pool, tasks, workloads
 from relevansi.services.rating.pages import BlindPage, TaskStage
 from relevansi.services.rating.pool import POOL, REPEAT, Purpose, Unit, commitment, draw

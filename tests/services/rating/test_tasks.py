@@ -16,8 +16,8 @@ from relevansi.db.tables.study import Study
 from relevansi.importers.runs import property_cards
 from relevansi.kinds.property import Card
 from relevansi.records import EmptyOutcome, QueryState, ReadQuery
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.rating import pages, tasks, workloads
 from relevansi.services.rating.pages import BlindAnswer, BlindPage, TaskStage
 from relevansi.services.rating.pool import REPEAT, TASKS_BETWEEN, QueryFilter
@@ -106,8 +106,8 @@ def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater:
     set_study(session, study, repeat_percent=0)
     run_id = stored(session, study, "hybrid", *(query(n, card(f"c{n}")) for n in (1, 2, 3)))
     for question in (1, 3):
-        events.judge(session, rater, run_id, question, 1, YES, click(f"v{question}"))
-    events.rate(session, rater, run_id, 1, AnswerRating(quality=4), click("q1"))
+        judgments.judge(session, rater, run_id, question, 1, YES, click(f"v{question}"))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=4), click("q1"))
     before = workloads.progress(session, rater)
     assert before == Progress(1, 3, 3, open_judgments=1, unrated=2, open_questions=2)
 

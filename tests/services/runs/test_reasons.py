@@ -16,7 +16,7 @@ from relevansi.db.tables.runs import Query, Result
 from relevansi.db.tables.study import Study
 from relevansi.services.agreement import adjudications
 from relevansi.services.exports import exports
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
@@ -38,8 +38,8 @@ def _run_id(session: Session, study: Study, rater: Rater) -> str:
     people = [rater, *(studies.add_rater(session, study, name, NOW) for name in ("Ani", "Budi"))]
     for who, given in zip(people, GIVEN.values(), strict=True):
         for rank, (verdict, reason) in enumerate(given, start=1):
-            events.judge(session, who, run_id, 1, rank, verdict, click(f"v{rank}"))
-            events.give_reason(session, who, run_id, 1, rank, reason, click(f"r{rank}"))
+            judgments.judge(session, who, run_id, 1, rank, verdict, click(f"v{rank}"))
+            judgments.give_reason(session, who, run_id, 1, rank, reason, click(f"r{rank}"))
     return run_id
 
 

@@ -12,8 +12,8 @@ from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.metrics.judging.figures import figures, totals
 from relevansi.services.agreement import adjudications
-from relevansi.services.judging import events, stored_summaries
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments, stored_summaries
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule, UnknownRater, UnknownRule
@@ -67,10 +67,10 @@ def test_majority_takes_the_median_quality_and_names_the_notes(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
     second_rater = studies.add_rater(session, study, "Budi", NOW)
-    events.rate(
+    judgments.rate(
         session, second_rater, rated_run, 1, AnswerRating(quality=4, notes="fine"), click("b1")
     )
-    events.judge(session, second_rater, rated_run, 2, 1, NO, click("b2"))
+    judgments.judge(session, second_rater, rated_run, 2, 1, NO, click("b2"))
 
     row, second, *_ = reports.report(session, study, rated_run, Rule("majority")).rows
     assert row.summary.quality == 3.5
@@ -83,7 +83,7 @@ def test_unnamed_the_only_rater_counts_then_the_majority(
 ) -> None:
     second_rater = studies.add_rater(session, study, "Budi", NOW)
     assert reports.rule_of(session, study).name == f"rater {rater.name}"
-    events.judge(session, second_rater, rated_run, 2, 1, NO, click("b2"))
+    judgments.judge(session, second_rater, rated_run, 2, 1, NO, click("b2"))
 
     assert reports.rule_of(session, study).name == "majority"
     assert reports.rule_of(session, study, "rater Budi").rater is second_rater
@@ -106,7 +106,7 @@ def test_how_far_a_run_is_rated_follows_the_rule(
     assert own.answers == whole.totals.n_unrated
 
     second = studies.add_rater(session, study, "Second", NOW)
-    events.judge(session, second, rated_run, 4, 1, YES, click("second"))
+    judgments.judge(session, second, rated_run, 4, 1, YES, click("second"))
     merged = reports.state(session, study, in_run, Rule("majority"))
 
     assert (own.complete, own.cards, own.stage) == (3, 1, "rating")
@@ -131,11 +131,11 @@ def test_a_run_is_complete_only_once_ties_are_decided_and_answers_graded(
         return merged.stage, decided.stage, decided.ties
 
     assert stages() == ("rating", "rating", 0)
-    events.judge(session, rater, run_id, 1, 1, YES, click("a"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("a"))
     assert stages() == ("waiting", "waiting", 0)
-    events.judge(session, second, run_id, 1, 1, NO, click("b"))
+    judgments.judge(session, second, run_id, 1, 1, NO, click("b"))
     for name, given_by in (("c", rater), ("d", second)):
-        events.rate(session, given_by, run_id, 1, AnswerRating(quality=4), click(name))
+        judgments.rate(session, given_by, run_id, 1, AnswerRating(quality=4), click(name))
     assert stages() == ("ties", "ties", 1)
     (dispute,) = adjudications.docket(session, study).ties
     adjudications.adjudicate(session, rater, dispute.item_id, "1", "a reason", NOW)
@@ -151,8 +151,8 @@ def test_an_owner_who_only_organises_holds_nothing_up(
     rule = reports.final_rule(session, study)
     assert {*reports.state(session, study, in_run, rule).behind} == {rater.name, "Second"}
 
-    events.judge(session, second, run_id, 1, 1, YES, click("a"))
-    events.rate(session, second, run_id, 1, AnswerRating(quality=4), click("b"))
+    judgments.judge(session, second, run_id, 1, 1, YES, click("a"))
+    judgments.rate(session, second, run_id, 1, AnswerRating(quality=4), click("b"))
 
     assert reports.state(session, study, in_run, rule).is_complete
 

@@ -18,7 +18,7 @@ from relevansi.importers.results.formats import Choices
 from relevansi.importers.runs.problems import ImportRefused
 from relevansi.kinds import listed_item
 from relevansi.records import Relevance, Scale
-from relevansi.services.judging import events, stored_summaries
+from relevansi.services.judging import judgments, stored_summaries
 from relevansi.services.runs import results, runs, stored_results, stored_runs
 from relevansi.services.runs.results import OtherIds, OtherScale, ResultsReport
 from relevansi.services.runs.stored_results import KnownRater, StoredResults
@@ -247,7 +247,7 @@ def test_texts_are_filled_when_the_run_comes_again_with_its_collection(
 ) -> None:
     (run,) = put(session, study, {"run.txt": ONE}).runs
     rater = studies.raters(session, study)[0]
-    events.judge(session, rater, run.id, 1, 1, Relevance.RELEVANT, click("e"))
+    judgments.judge(session, rater, run.id, 1, 1, Relevance.RELEVANT, click("e"))
     files = {"run.txt": ONE, "topics.tsv": TOPICS, "corpus.jsonl": CORPUS}
     assert look(session, study, files).brings_something
     (again,) = put(session, study, files).runs

@@ -12,8 +12,8 @@ from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Study
 from relevansi.records import QueryState, Relevance
 from relevansi.services.comparisons import chosen_runs
-from relevansi.services.judging import events, stored_summaries
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments, stored_summaries
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.runs import NotUnreadable, UnknownRun
 from tests.conftest import NOW
@@ -78,9 +78,9 @@ def test_a_card_below_the_depth_of_the_pool_is_not_left(
     set_study(session, study, pool_depth=2)
     assert left() == (4, 2, 1)
     for rank in (1, 2):
-        events.judge(session, rater, run_id, 1, rank, YES, click(f"e{rank}"))
+        judgments.judge(session, rater, run_id, 1, rank, YES, click(f"e{rank}"))
     assert left() == (2, 1, 2)
-    events.judge(session, rater, run_id, 1, 4, YES, click("below"))
+    judgments.judge(session, rater, run_id, 1, 4, YES, click("below"))
     assert left() == (2, 1, 2)
     set_study(session, study, pool_depth=1)
     assert left() == (1, 1, 2)
@@ -91,9 +91,9 @@ def test_a_card_below_the_depth_of_the_pool_is_not_left(
 def test_a_deleted_run_keeps_pooled_judgments_for_its_file_when_it_comes_again(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    events.judge(session, rater, run_id, 2, 1, YES, click("e2"))
-    events.rate(session, rater, run_id, 1, AnswerRating(quality=5), click("e3"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 2, 1, YES, click("e2"))
+    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=5), click("e3"))
 
     goes, stays = runs.deletion_cost(session, study, run_id)
     assert [line.split()[0] for line in (*goes[1:], stays[0])] == ["1", "1", "1"]
@@ -116,7 +116,7 @@ def test_cards_added_by_hand_make_an_unreadable_answer_ratable(
     assert runs.add_cards(session, study, run_id, 3, "no card in here", NOW) == 0
     assert runs.add_cards(session, study, run_id, 3, CARDS, NOW) == 2
 
-    events.judge(session, rater, run_id, 3, 2, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 3, 2, YES, click("e1"))
     totals = stored_summaries.by_category(session, rater.id, run_id)["location"].totals
     assert (totals.n_unreadable, totals.n_with_results, totals.n_results) == (0, 3, 4)
     with pytest.raises(NotUnreadable):

@@ -17,8 +17,8 @@ from relevansi.db.tables.people import LogEntry
 from relevansi.db.tables.runs import Query, Run
 from relevansi.importers.runs import json_runs
 from relevansi.records import EmptyOutcome, QueryState, ReadRun
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.runs import runs, sample_runs, stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
@@ -75,11 +75,11 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(sessio
     # An invented verdict on a list that is empty in the own run, too.
     outcomes = [outcome.value for outcome in EmptyOutcome]
     assert session.scalars(select(Judgment).where(Judgment.verdict.in_(outcomes))).first()
-    events.judge(session, owner, mine, 1, 1, NO, click("on a shared card"))
-    events.judge(session, owner, mine, 1, 2, YES, click("on an own card"))
-    events.judge(session, owner, by_method["hybrid"], 2, 1, YES, click("on a sample card"))
+    judgments.judge(session, owner, mine, 1, 1, NO, click("on a shared card"))
+    judgments.judge(session, owner, mine, 1, 2, YES, click("on an own card"))
+    judgments.judge(session, owner, by_method["hybrid"], 2, 1, YES, click("on a sample card"))
     asked = AnswerRating(quality=2)
-    events.rate(session, owner, mine, 1, asked, click("an own grade"))
+    judgments.rate(session, owner, mine, 1, asked, click("an own grade"))
 
     sample_runs.remove(session, study, LATER)
 

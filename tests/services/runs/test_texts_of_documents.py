@@ -12,7 +12,7 @@ from relevansi.db.tables.runs import Query, Result
 from relevansi.db.tables.study import Study
 from relevansi.records import Click
 from relevansi.services.exports import exports
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.runs import reports, results, stored_results
 from relevansi.services.runs.stored_results import StoredResults
 from tests.conftest import NOW
@@ -56,7 +56,7 @@ def _judged(session: Session, study: Study, rater: Rater) -> str:
     for number, query_id in enumerate((1, 2)):
         for rank in (1, 2):
             at = Click(f"c{number}{rank}", NOW)
-            events.judge(session, rater, run_id, query_id, rank, "1", at)
+            judgments.judge(session, rater, run_id, query_id, rank, "1", at)
     return run_id
 
 

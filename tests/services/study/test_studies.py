@@ -16,7 +16,7 @@ from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import BINARY, Relevance, Scale
-from relevansi.services.judging import events, stored_summaries
+from relevansi.services.judging import judgments, stored_summaries
 from relevansi.services.rating import pages, tasks
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs.stored_runs import ImportedRun
@@ -47,9 +47,9 @@ def test_cannot_tell_makes_figures_anew(session: Session, study: Study, rater: R
     run_id = stored(session, study, "hybrid", query(1, card("a"), card("b")), query(2, card("c")))
     second = studies.add_rater(session, study, "Ani", NOW)
     for one in (rater, second):
-        events.judge(session, one, run_id, 1, 1, YES, click(f"{one.id} 1"))
-        events.judge(session, one, run_id, 1, 2, UNSURE, click(f"{one.id} 2"))
-        events.judge(session, one, run_id, 2, 1, UNSURE, click(f"{one.id} 3"))
+        judgments.judge(session, one, run_id, 1, 1, YES, click(f"{one.id} 1"))
+        judgments.judge(session, one, run_id, 1, 2, UNSURE, click(f"{one.id} 2"))
+        judgments.judge(session, one, run_id, 2, 1, UNSURE, click(f"{one.id} 3"))
     # As the study counts from the beginning, each click too: 1 of 2 and 0 of 1.
     assert figures_of(session, rater, run_id) == [(0.5, 1.0), (0.0, 0.0)]
     revision = study.revision
@@ -63,8 +63,8 @@ def test_cannot_tell_makes_figures_anew(session: Session, study: Study, rater: R
     assert study.revision != revision
     (entry,) = session.scalars(select(LogEntry).where(LogEntry.action == "set cannot_tell"))
     assert (entry.old, entry.new) == ("not_relevant", "left_out")
-    events.judge(session, rater, run_id, 2, 1, None, click("again", minute=1))
-    events.judge(session, rater, run_id, 2, 1, UNSURE, click("and again", minute=2))
+    judgments.judge(session, rater, run_id, 2, 1, None, click("again", minute=1))
+    judgments.judge(session, rater, run_id, 2, 1, UNSURE, click("and again", minute=2))
     assert figures_of(session, rater, run_id)[1] == (None, None)
 
 
@@ -75,7 +75,7 @@ def test_the_scale_is_settled_by_the_first_verdict(
     graded = Scale(top=3, relevant_from=2)
     set_study(session, study, scale=graded)
     assert studies.switches(study).scale == graded
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
 
     for other in (BINARY, Scale(top=3), Scale(top=4, relevant_from=2)):
         with pytest.raises(studies.ScaleInUse):
@@ -94,7 +94,7 @@ def test_verdicts_of_another_study_settle_nothing(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a")))
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     second_study = Study(name="Other", created_at=NOW)
     session.add(second_study)
     session.flush()
@@ -272,7 +272,7 @@ def test_a_part_in_order_joins_the_larger_set(session: Session, study: Study) ->
 
 def test_a_set_grows_and_keeps_judgments(session: Session, study: Study, rater: Rater) -> None:
     part = store(session, study, run(query(2, card("a"), text="B"), method="b"))
-    events.judge(session, rater, part.id, 2, 1, Relevance.RELEVANT, click("e1"))
+    judgments.judge(session, rater, part.id, 2, 1, Relevance.RELEVANT, click("e1"))
     whole = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
 
     assert questions(session, part) == questions(session, whole) == [(1, "A"), (2, "B")]

@@ -17,8 +17,8 @@ from relevansi.i18n import gettext, speaking
 from relevansi.metrics.agreement.agreement import EXPLANATIONS, NoAgreement
 from relevansi.records import EmptyOutcome, Relevance
 from relevansi.services.agreement import agreement
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.page import Page
@@ -39,9 +39,9 @@ def _two_raters(web_database: Database, run_id: str) -> None:
         for rater, verdicts in ((owner, (YES, YES, NO)), (budi, (YES, NO, NO))):
             for rank, verdict in enumerate(verdicts, start=1):
                 made = click(f"{rater.id}-{rank}")
-                events.judge(session, rater, run_id, 1, rank, verdict, made)
+                judgments.judge(session, rater, run_id, 1, rank, verdict, made)
             rating = AnswerRating(quality=3, notes="", empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-            events.rate(session, rater, run_id, 3, rating, click(f"{rater.id}-empty"))
+            judgments.rate(session, rater, run_id, 3, rating, click(f"{rater.id}-empty"))
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def _disputed(web_database: Database, run_id: str) -> int:
         owner = studies.raters(session, study)[0]
         budi = studies.add_rater(session, study, "Budi", NOW)
         for rater, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
-            events.judge(session, rater, run_id, 1, 2, verdict, click(f"v{rater.id}"))
-        events.rate(session, budi, run_id, 1, AnswerRating(notes="<script>x"), click("n"))
+            judgments.judge(session, rater, run_id, 1, 2, verdict, click(f"v{rater.id}"))
+        judgments.rate(session, budi, run_id, 1, AnswerRating(notes="<script>x"), click("n"))
         expected = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == "slug:b")
         return session.scalars(expected).one()
 
@@ -201,7 +201,9 @@ def test_ties_follow_one_another_and_majorities_are_a_queue_of_their_own(
         run_id = store(session, study, run(query(1, *cards), method="many")).id
         for rank, votes in enumerate(((YES, NO), (YES, NO, NO), (NO, YES), (YES, NO)), start=1):
             for rater, verdict in zip(people, votes, strict=False):
-                events.judge(session, rater, run_id, 1, rank, verdict, click(f"{rater.id}/{rank}"))
+                judgments.judge(
+                    session, rater, run_id, 1, rank, verdict, click(f"{rater.id}/{rank}")
+                )
 
     def at_work(address: str) -> str | None:
         page = Page(client.get(address))

@@ -16,8 +16,8 @@ from relevansi.db.tables.judging import Event
 from relevansi.db.tables.runs import Query, Run, Upload
 from relevansi.exporters.comparisons.files import FORMATS
 from relevansi.records import EmptyOutcome, Relevance
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.page import Page
@@ -50,9 +50,9 @@ def rated_pair(database: Database) -> tuple[str, str]:
         owner = studies.raters(session, study)[0]
         for query_id, rank, verdict in ((1, 1, YES), (1, 2, NO), (2, 1, YES)):
             made = click(f"{query_id}-{rank}")
-            events.judge(session, owner, first, query_id, rank, verdict, made)
+            judgments.judge(session, owner, first, query_id, rank, verdict, made)
         empty = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-        events.rate(session, owner, second, 2, empty, click("empty"))
+        judgments.rate(session, owner, second, 2, empty, click("empty"))
     return first, second
 
 
@@ -182,7 +182,7 @@ def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
     """The owner found the card relevant, Ani did not: the two votes have no majority."""
     with open_study(web_database) as (session, study):
         ani = studies.add_rater(session, study, "Ani", NOW)
-        events.judge(session, ani, pair[0], 1, 1, NO, click("ani"))
+        judgments.judge(session, ani, pair[0], 1, 1, NO, click("ani"))
 
     merged = Page(client.get(f"/comparisons/{address(pair, rule='majority')}"))
     alone = client.get(f"/comparisons/{address(pair, rule='rater Owner')}").text

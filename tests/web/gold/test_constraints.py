@@ -17,8 +17,8 @@ from relevansi.db.tables.evaluations import CardDecision, GoldVersion
 from relevansi.db.tables.runs import Run
 from relevansi.importers.runs import json_runs
 from relevansi.records import EmptyOutcome, QueryState, Relevance
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.study import studies
 from relevansi.web.gold import constraints
 from tests.conftest import NOW
@@ -280,10 +280,10 @@ def judge_all(database: Database, run_id: str) -> None:
             place = session, owner, run_id, query.query_id
             for result in query.results:
                 made = click(f"{query.id}-{result.rank}")
-                events.judge(*place, result.rank, Relevance.RELEVANT, made)
+                judgments.judge(*place, result.rank, Relevance.RELEVANT, made)
             if query.state == QueryState.EMPTY:
                 right = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-                events.rate(*place, right, click(str(query.id)))
+                judgments.rate(*place, right, click(str(query.id)))
         session.commit()
 
 

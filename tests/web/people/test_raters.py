@@ -125,11 +125,11 @@ def test_removing_says_what_goes_and_what_stays(
 ) -> None:
     with web_database.writing() as session:
         from relevansi.records import Relevance
-        from relevansi.services.judging import events
+        from relevansi.services.judging import judgments
         from tests.services.runs.runs import click
 
         rater = session.get_one(Rater, ani)
-        events.judge(session, rater, run_id, 1, 1, Relevance.RELEVANT, click("a1"))
+        judgments.judge(session, rater, run_id, 1, 1, Relevance.RELEVANT, click("a1"))
         session.commit()
     page = Page(owner.get(f"/raters/{ani}/remove"))
     assert "What stays and still counts: 1 judgment, 0 grades and notes" in page

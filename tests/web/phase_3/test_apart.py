@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from relevansi.config import resource
 from relevansi.db.engine import Database
 from relevansi.records import Relevance
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.phase_3 import questionnaires
 from tests.conftest import NOW
 from tests.page import Page
@@ -41,7 +41,7 @@ def phase_3(database: Database) -> None:
             position = asked(session, person, "Question 1", now=later)
             assert person.run_id is not None
             verdict, said = Relevance.RELEVANT, click(f"c{name}", minute=2)
-            events.judge(session, rater, person.run_id, position, 1, verdict, said)
+            judgments.judge(session, rater, person.run_id, position, 1, verdict, said)
             questionnaires.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
 
 

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 from relevansi.db.engine import Database
 from relevansi.i18n import speaking
 from relevansi.records import EmptyOutcome, Relevance
-from relevansi.services.judging.events import KEEP, AnswerRating
+from relevansi.services.judging.answer_ratings import KEEP, AnswerRating
 from relevansi.web.frame.forms import UnusableForm, validated_form
 from relevansi.web.rating import clicks
 from relevansi.web.rating.clicks import BlindRatingForm, RatingForm, VerdictForm

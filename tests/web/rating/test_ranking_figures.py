@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from relevansi.db.engine import Database
 from relevansi.exporters.comparisons.files import FORMATS
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.study import studies
 from tests.page import Page
 from tests.services.judging.ranked_studies import make_graded, store_lists, store_qrels
@@ -34,7 +34,7 @@ def _pair(web_database: Database) -> tuple[str, str]:
         second = store_lists(session, study, "dense", OTHERS)
         store_qrels(session, study, owner, {"h1": {"b": "2", "z": "3"}})
         for rank, grade in ((1, "1"), (2, "3")):
-            events.judge(session, owner, first, 2, rank, grade, click(f"e{rank}"))
+            judgments.judge(session, owner, first, 2, rank, grade, click(f"e{rank}"))
     return first, second
 
 

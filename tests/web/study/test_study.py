@@ -16,8 +16,8 @@ from relevansi.db.tables.runs import Run
 from relevansi.db.tables.study import Study
 from relevansi.records import BINARY, Relevance, Scale
 from relevansi.services.agreement import adjudications
-from relevansi.services.judging import events
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import judgments
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.rating import tasks
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.studies import Switches
@@ -681,7 +681,7 @@ def test_ties_are_one_state_on_every_page_and_the_button_leads_to_them(
         for rater in studies.present(session, study):
             for run in session.scalars(select(Run)):
                 rated = AnswerRating(quality=4)
-                events.rate(session, rater, run.id, 1, rated, click(f"{rater.id}-{run.id}"))
+                judgments.rate(session, rater, run.id, 1, rated, click(f"{rater.id}-{run.id}"))
     home = Page(client.get("/"))
     assert home.one("h1").text == "Decide 1 tie"
     assert "/adjudications/" in home.one(".next").links()

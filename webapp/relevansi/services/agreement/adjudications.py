@@ -27,7 +27,7 @@ from relevansi.kinds import from_row
 from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.records import EmptyOutcome, Item, Scale
 from relevansi.services.judging import reasons, verdicts
-from relevansi.services.judging.events import NotToJudge
+from relevansi.services.judging.answer_ratings import NotToJudge
 from relevansi.services.rating import pages, pool
 from relevansi.services.rating.pages import EarlierTurn
 from relevansi.services.rating.pool import Purpose

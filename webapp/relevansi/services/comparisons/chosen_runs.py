@@ -23,7 +23,7 @@ from relevansi.metrics.judging.empty_answers import EmptyAnswer, Evidence
 from relevansi.metrics.judging.graded import headline_of, ranking_names
 from relevansi.records import Item, QueryState
 from relevansi.services.judging import verdicts
-from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.runs.votes import votes_by_item

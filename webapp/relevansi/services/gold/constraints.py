@@ -44,7 +44,7 @@ from relevansi.records import Problem, QueryState
 from relevansi.services.gold import decisions, gold
 from relevansi.services.gold.decisions import MAX_REASON, Decision, DecisionKey, Step
 from relevansi.services.gold.gold import Gold
-from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.runs import runs
 
 

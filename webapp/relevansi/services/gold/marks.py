@@ -31,7 +31,7 @@ from relevansi.metrics.gold.constraints import (
 from relevansi.services.gold import constraints, decisions, gold
 from relevansi.services.gold.constraints import CheckedCard, UnknownListedCard
 from relevansi.services.gold.decisions import POOLED, Decision, Step
-from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.rating import tasks
 from relevansi.services.rating.pool import REPEAT
 from relevansi.services.rating.tasks import UnknownTask

@@ -28,7 +28,7 @@ from relevansi.exporters.frame.csv_cells import csv_bytes
 from relevansi.failures import Conflict
 from relevansi.i18n import mark
 from relevansi.records import Click
-from relevansi.services.judging import events
+from relevansi.services.judging import events, judgments, undoing
 from relevansi.services.judging.events import REPEAT_FIELDS, Target, in_order
 from relevansi.services.people import tokens
 from relevansi.services.rating import tasks
@@ -171,7 +171,7 @@ def _searches(session: Session, reader: Rater, filters: EventFilters) -> list[Se
 def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
     """Take back the rater's own change `latest`, once; raises ``NoLongerLatest``."""
     events.lock(session, rater)
-    if events.stored_undo(session, rater, click) is not None:
+    if undoing.stored_undo(session, rater, click) is not None:
         return
     last = _last_change(session, rater)
     if last is None or last.id != latest:
@@ -180,7 +180,7 @@ def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
         tasks.undo(session, rater, click)
     else:
         query = session.get_one(Query, last.query_key)
-        events.undo(session, rater, query.run_id, click)
+        judgments.undo(session, rater, query.run_id, click)
 
 
 def _narrowed(reader: Rater, filters: EventFilters) -> Iterator[ColumnElement[bool]]:
@@ -301,7 +301,7 @@ def _letters(session: Session, logged: Sequence[Event]) -> dict[tuple[str | None
 
 
 def _last_change(session: Session, rater: Rater) -> Event | None:
-    return events.last_change(
+    return undoing.last_change(
         session, rater, or_(Event.task_id.is_not(None), Event.query_key.is_not(None))
     )
 

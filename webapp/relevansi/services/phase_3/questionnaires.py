@@ -16,7 +16,8 @@ from relevansi.i18n import mark
 from relevansi.metrics.phase_3.user_study import LEAST, MOST
 from relevansi.records import COMMENTS, USABILITY_ITEMS, Click
 from relevansi.services.judging import events
-from relevansi.services.judging.events import LONGEST_NOTES, Target
+from relevansi.services.judging.answer_ratings import LONGEST_NOTES
+from relevansi.services.judging.events import Target
 
 
 class UnfitAnswer(Refused, ValueError):

@@ -31,10 +31,11 @@ from relevansi.services.catalogue import search as catalogue
 from relevansi.services.catalogue.filters import Filters, of_constraints, of_question
 from relevansi.services.catalogue.search import Matches
 from relevansi.services.gold import gold
-from relevansi.services.judging import events
+from relevansi.services.judging import events, undoing
 from relevansi.services.judging.changes import revise
-from relevansi.services.judging.events import EVIDENCE, Target, UnknownQuery
+from relevansi.services.judging.events import EVIDENCE, Target
 from relevansi.services.judging.judged_items import Pool
+from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.rating import tasks
 from relevansi.services.rating.pool import REPEAT
 from relevansi.services.study import studies
@@ -324,7 +325,7 @@ def pin(session: Session, rater: Rater, place: Place, catalogue_id: int, click: 
         outcome = place.target("verdict", place.emptiness_id)
         chosen = events.current(session, rater, outcome)
         if chosen is None or chosen.new is None:
-            part = events.outcome_click(click)
+            part = undoing.outcome_click(click)
             events.record(session, rater, outcome, EmptyOutcome.FALSE_NEGATIVE, part)
             targets.append(outcome)
     revise(session, rater.study_id)
@@ -351,7 +352,7 @@ def unpin(session: Session, rater: Rater, place: Place, item_id: int, click: Cli
     if in_force is not None and in_force.event_id == last.event_id:
         before = select(Event.old).where(Event.id == in_force.id)
         events.record(session, rater, verdict, session.scalar(before), click)
-    events.release_outcome(session, rater, item_id, click)
+    undoing.release_outcome(session, rater, item_id, click)
     revise(session, rater.study_id)
     events.refresh(session, rater, [verdict])
 

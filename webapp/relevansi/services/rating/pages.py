@@ -56,7 +56,7 @@ from relevansi.metrics.judging.queries import QuerySummary as Summary
 from relevansi.metrics.judging.queries import as_counted, suggested_quality
 from relevansi.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
 from relevansi.services.judging import reasons, stored_summaries, verdicts
-from relevansi.services.judging.events import JudgedResult, UnknownQuery
+from relevansi.services.judging.judgments import JudgedResult, UnknownQuery
 from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.judging.verdicts import Verdicts
 from relevansi.services.rating import asked_again, pool, tasks, workloads

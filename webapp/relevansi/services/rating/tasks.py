@@ -44,8 +44,9 @@ from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Missing
 from relevansi.i18n import mark
 from relevansi.records import Click
-from relevansi.services.judging import changes, events, reasons
-from relevansi.services.judging.events import REASON, REPEAT_FIELDS, Answer, AnswerRating, Target
+from relevansi.services.judging import answer_ratings, changes, events, judgments, reasons, undoing
+from relevansi.services.judging.answer_ratings import Answer, AnswerRating
+from relevansi.services.judging.events import REASON, REPEAT_FIELDS, Target
 from relevansi.services.rating import asked_again, pool, workloads
 from relevansi.services.rating.pool import POOL, REPEAT, Purpose, QueryFilter, Unit
 from relevansi.services.rating.workloads import GivenTask, Progress, Workload
@@ -290,7 +291,7 @@ def judge(
     """Record a verdict on the card named `card` of a task, and return what it came to."""
     number, row, cards = _card_named(session, rater, task_id, card)
     target = Target.in_task("verdict", row.id, task_id=task_id, in_repeat=row.kind == REPEAT)
-    in_force, _ = events.judge_target(session, rater, target, relevance, click, row.scale)
+    in_force, _ = judgments.judge_target(session, rater, target, relevance, click, row.scale)
     others = [other_card.verdict for other_card in cards if other_card is not row]
     stays_open = None in others or (row.verdict is None and in_force is None)
     return JudgedCardOfTask(number, in_force, row.figures, stays_open)
@@ -368,7 +369,7 @@ def rate(
         for key in session.scalars(in_unit.order_by(Query.id)).all():
             part = click._replace(event_id=f"{click.event_id}:{key}")
             about = Answer(key, None, task_id, in_repeat)
-            events.rate_answer(session, rater, about, notes_alone, part)
+            answer_ratings.rate_answer(session, rater, about, notes_alone, part)
         return
     emptiness_id = None
     if not isinstance(rating.empty_outcome, UnsetType):
@@ -376,7 +377,7 @@ def rate(
     is_rated = not (isinstance(rating.quality, UnsetType) and isinstance(rating.notes, UnsetType))
     query_key = _answer(session, task, answer).id if is_rated else None
     about = Answer(query_key, emptiness_id, task_id, in_repeat)
-    events.rate_answer(session, rater, about, rating, click)
+    answer_ratings.rate_answer(session, rater, about, rating, click)
 
 
 def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now: datetime) -> None:
@@ -391,7 +392,7 @@ def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now:
 
 def undo(session: Session, rater: Rater, click: Click) -> str | None:
     """Take back the rater's latest change in any task; return the task's id. See ``undo_last``."""
-    last = events.undo_last(session, rater, click, Event.task_id.is_not(None))
+    last = undoing.undo_last(session, rater, click, Event.task_id.is_not(None))
     if last is None:
         return None
     event_id, _, of_list = last.event_id.rpartition(":")

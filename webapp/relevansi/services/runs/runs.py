@@ -24,7 +24,7 @@ from relevansi.kinds.property import Card
 from relevansi.metrics.runs.latency import Latency, latency
 from relevansi.records import Counts, QueryState
 from relevansi.services.judging import stored_summaries
-from relevansi.services.judging.events import UnknownQuery
+from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.rating import pages
 from relevansi.services.runs import stored_runs

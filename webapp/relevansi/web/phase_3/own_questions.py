@@ -19,7 +19,7 @@ from wtforms import BooleanField, Form
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.phase_3 import Participant
 from relevansi.i18n import gettext, mark, ngettext
-from relevansi.services.judging import events
+from relevansi.services.judging import judgments
 from relevansi.services.people.raters import NewLink
 from relevansi.services.phase_3 import own_questions
 from relevansi.services.phase_3.asking import NOT_SET_UP, QuestionWork
@@ -146,7 +146,7 @@ def judge(position: int, rank: int) -> Response:
     form = validated_form(VerdictForm)
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
-        events.judge(session, rater, run_id, position, rank, form.relevance.data, form.click)
+        judgments.judge(session, rater, run_id, position, rank, form.relevance.data, form.click)
     if not htmx.wants_part():
         return _to(position, f"rank-{rank}")
     return _clicked(position, rank)
@@ -157,7 +157,7 @@ def rate(position: int) -> Response:
     form = validated_form(RatingForm)
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
-        events.rate(session, rater, run_id, position, form.rating, clicks.event())
+        judgments.rate(session, rater, run_id, position, form.rating, clicks.event())
     return _clicked(position, form=form) if htmx.wants_part() else _to(position, "rate")
 
 
@@ -206,7 +206,7 @@ def _address(position: int, action: str, **values: Any) -> str:
 def undo() -> Response:
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
-        position = events.undo(session, rater, run_id, clicks.event())
+        position = judgments.undo(session, rater, run_id, clicks.event())
     if position is None:
         return clicks.nothing_to_undo(url_for("own_questions.index"))
     if htmx.wants_part():

@@ -9,7 +9,7 @@ from wtforms import BooleanField, Form
 from relevansi.db.tables.people import Rater
 from relevansi.metrics.phase_3.user_study import ITEMS, LEAST, MOST
 from relevansi.records import COMMENTS, USABILITY_ITEMS
-from relevansi.services.judging.events import LONGEST_NOTES
+from relevansi.services.judging.answer_ratings import LONGEST_NOTES
 from relevansi.services.phase_3 import own_questions, participants, questionnaires
 from relevansi.services.phase_3.own_questions import QuestionState
 from relevansi.web.frame import access, htmx

@@ -48,8 +48,8 @@ from relevansi.services.catalogue.search import MAX_PAGE, MAX_WORDS, as_json, se
 from relevansi.services.comparisons import chosen_runs, comparisons, gate
 from relevansi.services.comparisons.gate import GateReport
 from relevansi.services.exports import exports
-from relevansi.services.judging import events, reasons
-from relevansi.services.judging.events import AnswerRating
+from relevansi.services.judging import answer_ratings, judgments, reasons
+from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.offline import runs as offline_runs
 from relevansi.services.programs import rows
 from relevansi.services.programs.rows import (
@@ -80,7 +80,7 @@ from relevansi.web.programs.operations import JSON, InvalidInput, blueprint, dec
 from relevansi.web.runs.imports import chosen_files
 from relevansi.web.workers.jobs import wake
 
-LongText = Annotated[str, Meta(max_length=events.LONGEST_NOTES, pattern="^[^\\x00]*$")]
+LongText = Annotated[str, Meta(max_length=answer_ratings.LONGEST_NOTES, pattern="^[^\\x00]*$")]
 EventId = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[!-~]+$")]
 _RULES = "majority|adjudicated|(rater|machine) [^\\x00]+"
 Rule = Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})$")]
@@ -573,7 +573,7 @@ def export_run(run_id: str, name: str, query: RuleQuery) -> ExportedFile | JobRo
 def rate_answer(run_id: str, query_id: int, body: NewRating) -> RatingRow:
     """Grade a whole answer of a run, with notes, or say whether its empty list is right."""
     with access.writing() as (session, rater):
-        events.rate(session, rater, run_id, query_id, body.rating(), body.click())
+        judgments.rate(session, rater, run_id, query_id, body.rating(), body.click())
         return rows.rating_row(session, rater, run_id, query_id)
 
 
@@ -602,10 +602,10 @@ def list_judgments(query: OfJudgments) -> Page[JudgmentRow]:
 def judge_item(body: NewJudgment) -> JudgmentRow:
     """Judge an item as oneself; the same event twice changes nothing."""
     with access.writing() as (session, rater):
-        events.judge_item(session, rater, body.item, body.verdict, body.click())
+        judgments.judge_item(session, rater, body.item, body.verdict, body.click())
         if not isinstance(body.reason, UnsetType):
             reasons.check_beside(body.verdict, body.reason, Scale.stored(rater.study.scale))
-            events.give_reason_of_item(session, rater, body.item, body.reason, body.click())
+            judgments.give_reason_of_item(session, rater, body.item, body.reason, body.click())
         return rows.judgment_row(session, rater, body.item)
 
 

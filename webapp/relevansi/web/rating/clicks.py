@@ -10,7 +10,7 @@ from wtforms import BooleanField, Form
 
 from relevansi.i18n import gettext
 from relevansi.records import LARGEST_INTEGER, Click, EmptyOutcome, Scale
-from relevansi.services.judging.events import KEEP, LONGEST_NOTES, AnswerRating
+from relevansi.services.judging.answer_ratings import KEEP, LONGEST_NOTES, AnswerRating
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.web.frame import htmx
 from relevansi.web.frame.access import now

@@ -20,7 +20,7 @@ from relevansi.failures import Conflict
 from relevansi.i18n import mark
 from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.records import QueryState
-from relevansi.services.judging import events
+from relevansi.services.judging import answer_ratings, judgments
 from relevansi.services.rating import lookups, pages, particulars
 from relevansi.services.rating.pages import ClickedQuestion, OtherAnswer, RatingPage
 from relevansi.services.runs import runs
@@ -85,7 +85,7 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
     form = validated_form(VerdictForm)
     with access.writing() as (session, rater):
         verdict = form.relevance.data
-        judged = events.judge(session, rater, run_id, query_id, rank, verdict, form.click)
+        judged = judgments.judge(session, rater, run_id, query_id, rank, verdict, form.click)
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
     if form.onward.data:
@@ -104,7 +104,7 @@ def give_reason(run_id: str, query_id: int, rank: int) -> Response:
     form = validated_form(ReasonForm)
     with access.writing() as (session, rater):
         on_card = (run_id, query_id, rank, form.reason.data, form.click)
-        reason = events.give_reason(session, rater, *on_card)
+        reason = judgments.give_reason(session, rater, *on_card)
     if not htmx.wants_part():
         return _to(run_id, query_id, f"rank-{rank}")
     return clicks.reason_in_force(str(query_id), rank, reason)
@@ -114,7 +114,7 @@ def give_reason(run_id: str, query_id: int, rank: int) -> Response:
 def rate(run_id: str, query_id: int) -> Response:
     form = validated_form(RatingForm)
     with access.writing() as (session, rater):
-        events.rate(session, rater, run_id, query_id, form.rating, clicks.event())
+        judgments.rate(session, rater, run_id, query_id, form.rating, clicks.event())
     if not htmx.wants_part():
         return _to(run_id, query_id, "rate")
     with access.reading() as (session, rater):
@@ -158,8 +158,8 @@ def judge_open(run_id: str, query_id: int) -> Response:
     form = validated_form(VerdictForm)
     with access.writing() as (session, rater):
         if form.relevance.data is None:
-            raise events.NotToJudge
-        events.judge_open(session, rater, run_id, query_id, form.relevance.data, form.click)
+            raise answer_ratings.NotToJudge
+        judgments.judge_open(session, rater, run_id, query_id, form.relevance.data, form.click)
     return _to(run_id, query_id, "rating")
 
 
@@ -167,7 +167,7 @@ def judge_open(run_id: str, query_id: int) -> Response:
 def undo(run_id: str) -> Response:
     with access.writing() as (session, rater):
         runs.find(session, rater.study, run_id)
-        query_id = events.undo(session, rater, run_id, clicks.event())
+        query_id = judgments.undo(session, rater, run_id, clicks.event())
     if query_id is not None:
         return _to(run_id, query_id)
     return clicks.nothing_to_undo(url_for("runs.show", run_id=run_id))
