@@ -37,7 +37,7 @@ from relevansi.services.agreement import adjudications
 from relevansi.services.catalogue import catalogue
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target, TargetChange
-from relevansi.services.rating import particulars, pool, tasks
+from relevansi.services.rating import particulars, pool, task_judgments, tasks
 from relevansi.services.rating.pool import POOL, Unit
 from relevansi.services.runs import results, stored_results, stored_runs
 from relevansi.services.runs.stored_runs import Labels
@@ -199,7 +199,9 @@ def grade_blind(
         for key in session.scalars(select(Repeat.judged_item_id).where(Repeat.task_id == task.id)):
             at = now + next(clicks) * PACE
             card = tasks.key(task, key)
-            tasks.judge(session, rater, task.id, card, given[key], Click(f"{task.id}-{key}", at))
+            task_judgments.judge(
+                session, rater, task.id, card, given[key], Click(f"{task.id}-{key}", at)
+            )
 
 
 def rate(

@@ -24,7 +24,7 @@ from relevansi.services.judging import changes, events, judgments, stored_summar
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.judging.verdicts import Verdicts, blindness
-from relevansi.services.rating import pages, tasks
+from relevansi.services.rating import pages, task_judgments
 from relevansi.services.rating.pages import BlindPage
 from relevansi.services.rating.pool import POOL, REPEAT
 from relevansi.services.runs import runs, stored_runs
@@ -216,7 +216,7 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     assert counts(page) == [(0, 0, None, None)] * 2
 
     a, b, c, d = of_slugs(page, "a", "b", "c", "d")
-    tasks.judge(session, rater, page.task_id, b, YES, robot.click())
+    task_judgments.judge(session, rater, page.task_id, b, YES, robot.click())
     session.expire_all()
     page = pages.blind_page(session, rater, page.task_id)
     assert counts(page) == [(1, 1, 1, None), (1, 1, 2, None)]
@@ -224,7 +224,7 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     assert spans == [(1 / 3, 1.0), (1 / 2, 1.0)]
 
     for key, verdict in ((a, NO), (c, Relevance.UNSURE), (d, NO)):
-        tasks.judge(session, rater, page.task_id, key, verdict, robot.click())
+        task_judgments.judge(session, rater, page.task_id, key, verdict, robot.click())
     session.expire_all()
     page = pages.blind_page(session, rater, page.task_id)
     # a, b: 1 of 2 at rank 2; b, c, d with c not relevant: 1 of 3 at rank 1.

@@ -20,7 +20,7 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import history
 from relevansi.services.people.history import ChangeKind, EventFilters, HistoryEntry, NoLongerLatest
-from relevansi.services.rating import pages, tasks
+from relevansi.services.rating import pages, task_judgments, tasks
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -171,7 +171,7 @@ def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) ->
     task = tasks.next_task(session, budi, NOW)
     assert task is not None
     page = pages.blind_page(session, budi, task.id)
-    tasks.judge(session, budi, task.id, page.cards[0].key, YES, click("e1"))
+    task_judgments.judge(session, budi, task.id, page.cards[0].key, YES, click("e1"))
     history.undo(session, budi, latest(session, budi).id, click("u", minute=1))
     session.flush()
 
@@ -192,9 +192,9 @@ def test_blind_entries_name_no_run(
     assert task is not None
     page = pages.blind_page(session, budi, task.id)
     for number, shown in enumerate(page.cards):
-        tasks.judge(session, budi, task.id, shown.key, YES, click(f"c{number}"))
+        task_judgments.judge(session, budi, task.id, shown.key, YES, click(f"c{number}"))
     (answer,) = pages.blind_page(session, budi, task.id).answers
-    tasks.rate(session, budi, task.id, answer.key, AnswerRating(quality=4), click("q"))
+    task_judgments.rate(session, budi, task.id, answer.key, AnswerRating(quality=4), click("q"))
     (result,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
 
     assert (result.letter, result.query, result.event.new) == ("A", None, "4")

@@ -26,7 +26,7 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import raters, sign_in
 from relevansi.services.people.raters import NameTaken, NoWayIn, OwnerIsNotInvited, OwnerStays
-from relevansi.services.rating import tasks
+from relevansi.services.rating import task_judgments, tasks
 from relevansi.services.runs.reports import UnknownRater
 from tests.conftest import NOW
 from tests.demo import study_of
@@ -141,7 +141,7 @@ def test_deleting_leaves_a_count_and_nothing_else(
     task = tasks.next_task(session, ani, NOW)
     assert task is not None
     card_key = tasks.key(task, tasks.cards(session, task)[0].id)
-    tasks.judge(session, ani, task.id, card_key, YES, click("t1"))
+    task_judgments.judge(session, ani, task.id, card_key, YES, click("t1"))
     judgments.undo(session, ani, run_id, click("u1"))
     item = session.scalars(select(JudgedItem.id).limit(1)).one()
     session.add(Adjudication(judged_item_id=item, verdict="1", reason="", rater_id=ani.id, at=NOW))

@@ -20,7 +20,7 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.offline import runs as offline
 from relevansi.services.planning import samples
-from relevansi.services.rating import pages, tasks, workloads
+from relevansi.services.rating import pages, task_order, tasks, workloads
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs import reports, runs
 from relevansi.services.study import progress, studies
@@ -185,7 +185,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     assert page.place.next is None
     assert page.progress.of == 3
     assert (workloads.progress(session, rater).finished, page.progress.turns_left) == (0, 3)
-    following = tasks.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
+    following = task_order.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
     assert following is not None
     position = session.get_one(Task, following).question.position
     assert position in sampled(whole.questions, seed)

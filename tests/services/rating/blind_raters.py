@@ -13,7 +13,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.records import Click, EmptyOutcome, ReadQuery, Relevance
 from relevansi.services.judging.answer_ratings import AnswerRating
-from relevansi.services.rating import pages, tasks
+from relevansi.services.rating import pages, task_judgments, tasks
 from relevansi.services.rating.pages import BlindPage
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -54,14 +54,14 @@ class Robot:
         session, rater, task = self.session, self.rater, page.task_id
         for card in page.cards:
             if card.relevance is None:
-                tasks.judge(session, rater, task, card.key, relevance, self.click())
+                task_judgments.judge(session, rater, task, card.key, relevance, self.click())
         if page.asks_emptiness and page.empty_outcome is None:
             rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-            tasks.rate(session, rater, task, None, rating, self.click())
+            task_judgments.rate(session, rater, task, None, rating, self.click())
         rating = AnswerRating(quality=quality)
         for answer in pages.blind_page(session, rater, task).answers:
             if answer.quality is None:
-                tasks.rate(session, rater, task, answer.key, rating, self.click())
+                task_judgments.rate(session, rater, task, answer.key, rating, self.click())
 
     def click(self) -> Click:
         self.clicks += 1

@@ -18,7 +18,7 @@ from relevansi.records import Blindness
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.verdicts import blindness
-from relevansi.services.rating import asked_again, pages, tasks, workloads
+from relevansi.services.rating import asked_again, pages, task_judgments, tasks, workloads
 from relevansi.services.rating.asked_again import OpenWork
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -103,10 +103,10 @@ def test_the_same_answer_then_counts_as_blind(session: Session, study: Study, ra
     assert task is not None
     cards = pages.blind_page(session, rater, task.id).cards
     key = next(one.key for one in cards if one.relevance is None and one.card.identity[5:] == "b")
-    tasks.judge(session, rater, task.id, key, NO, click("again", minute=2000))
+    task_judgments.judge(session, rater, task.id, key, NO, click("again", minute=2000))
     assert counts(given(session, rater)) == (2, 1, 1, 1)
 
-    assert tasks.undo(session, rater, click("back", minute=2001)) == task.id
+    assert task_judgments.undo(session, rater, click("back", minute=2001)) == task.id
 
     assert counts(given(session, rater)) == (1, 2, 1, 1)
     assert verdicts(session, rater) == ["1", "0", "1"]

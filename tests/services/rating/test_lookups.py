@@ -20,7 +20,7 @@ from relevansi.services.catalogue.filters import Filters
 from relevansi.services.judging import answer_ratings, judgments, stored_summaries, undoing
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import raters
-from relevansi.services.rating import lookups, pages, pool, tasks, workloads
+from relevansi.services.rating import lookups, pages, pool, task_judgments, workloads
 from relevansi.services.rating.lookups import LookupOff, Place, TooManySearches
 from tests.conftest import NOW
 from tests.services.gold.gold_files import stored_run, take_gold
@@ -275,10 +275,10 @@ def test_other_blind_raters_are_asked_about_what_one_pinned(session: Session, st
     assert asked.card.title == "House new"
     own = pages.blind_page(session, first, page.task_id)
     assert [shown.relevance for shown in own.cards if shown.card.title == "House new"] == [YES]
-    tasks.judge(session, second, again.task_id, asked.key, NO, click("n"))
+    task_judgments.judge(session, second, again.task_id, asked.key, NO, click("n"))
     assert workloads.of_rater(session, second).units[unit].open_judgments == 0
     assert stored_summaries.check(session) == []
-    tasks.undo(session, first, click("u", minute=1))
+    task_judgments.undo(session, first, click("u", minute=1))
     assert len(pages.blind_page(session, first, page.task_id).cards) == len(page.cards)
 
 
@@ -297,7 +297,7 @@ def test_a_pin_in_a_repeat_sets_the_outcome_of_the_repeat_alone(
     shown = pages.blind_page(session, ani, task.id)
     assert shown.empty_outcome == FALSE_NEGATIVE
     assert names(session, ani, place) == ["House a"]
-    tasks.undo(session, ani, click("u", minute=61))
+    task_judgments.undo(session, ani, click("u", minute=61))
     assert pages.blind_page(session, ani, task.id).empty_outcome is None
     assert outcome(session, ani, place) == FALSE_NEGATIVE  # of the first time
 

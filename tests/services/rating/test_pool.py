@@ -20,7 +20,7 @@ from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome, QueryState, ReadQuery, Relevance
 from relevansi.services.judging import stored_summaries
 from relevansi.services.judging.answer_ratings import AnswerRating
-from relevansi.services.rating import pages, pool, tasks, workloads
+from relevansi.services.rating import pages, pool, task_judgments, tasks, workloads
 from relevansi.services.rating.pages import BlindPage, TaskStage
 from relevansi.services.rating.pool import POOL, REPEAT, Purpose, Unit, commitment, draw
 from relevansi.services.rating.workloads import Progress, Workload
@@ -46,10 +46,12 @@ def test_raters_at_once_keep_the_overlap(database: Database) -> None:
                 if task is not None:
                     page = pages.blind_page(session, one, task.id)
                     said = click(f"{rater_id}-{number}")
-                    tasks.judge(session, one, task.id, page.cards[0].key, YES, said)
+                    task_judgments.judge(session, one, task.id, page.cards[0].key, YES, said)
                     (answer,) = pages.blind_page(session, one, task.id).answers
                     rated = click(f"{rater_id}-{number}q")
-                    tasks.rate(session, one, task.id, answer.key, AnswerRating(quality=1), rated)
+                    task_judgments.rate(
+                        session, one, task.id, answer.key, AnswerRating(quality=1), rated
+                    )
                 session.commit()
 
     threads = [Thread(target=ask, args=(rater_id,)) for rater_id in ids]
@@ -105,7 +107,7 @@ def test_the_share_kept_is_the_share_read_anew(
         if draw.random() < 0.3 and (given := tasks.ids_of_rater(session, robot.rater)):
             tasks.put_off(session, robot.rater, draw.choice(given), robot.click().received_at)
         if draw.random() < 0.3:
-            tasks.undo(session, robot.rater, robot.click())
+            task_judgments.undo(session, robot.rater, robot.click())
         for robot in robots:
             workload, progress = read_anew(session, robot.rater, monkeypatch)
             cached = workloads.of_rater(session, robot.rater)
@@ -172,14 +174,14 @@ def rate_something(session: Session, robot: Robot, draw: Random) -> None:
     for shown in page.cards:
         if draw.random() < 0.9:
             verdict = draw.choice(verdicts)
-            tasks.judge(session, robot.rater, task_id, shown.key, verdict, robot.click())
+            task_judgments.judge(session, robot.rater, task_id, shown.key, verdict, robot.click())
     if page.asks_emptiness and draw.random() < 0.9:
         rating = AnswerRating(empty_outcome=draw.choice(list(EmptyOutcome)))
-        tasks.rate(session, robot.rater, task_id, None, rating, robot.click())
+        task_judgments.rate(session, robot.rater, task_id, None, rating, robot.click())
     for answer in pages.blind_page(session, robot.rater, task_id).answers:
         if draw.random() < 0.9:
             rated = AnswerRating(quality=draw.randrange(6))
-            tasks.rate(session, robot.rater, task_id, answer.key, rated, robot.click())
+            task_judgments.rate(session, robot.rater, task_id, answer.key, rated, robot.click())
 
 
 SECRET = "5" * 64
@@ -273,7 +275,7 @@ def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rat
             assert getattr(again, name) == shown_first, name
 
     for shown in again.cards:
-        tasks.judge(session, rater, again.task_id, shown.key, NO, robot.click())
+        task_judgments.judge(session, rater, again.task_id, shown.key, NO, robot.click())
     again = pages.blind_page(session, rater, again.task_id)
     assert again.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in again.answers] == ["A", "B"]
@@ -303,7 +305,7 @@ def test_a_repeat_changes_no_figure(session: Session, rater: Rater, run_ids: lis
     ]
     robot.rate(again, NO, quality=1)
     (answer, _) = pages.blind_page(session, rater, again.task_id).answers
-    tasks.rate(
+    task_judgments.rate(
         session, rater, again.task_id, answer.key, AnswerRating(notes="again"), robot.click()
     )
     session.flush()
@@ -342,7 +344,7 @@ def test_empties_and_other_prices_come_again(session: Session, study: Study, rat
     assert again.empty_outcome is None
     assert [shown.earlier for shown in again.cards] == [None, None]
     first, second = again.cards
-    tasks.judge(session, rater, again.task_id, first.key, NO, robot.click())
+    task_judgments.judge(session, rater, again.task_id, first.key, NO, robot.click())
     session.flush()
     _, second = pages.blind_page(session, rater, again.task_id).cards
     assert second.earlier is not None

@@ -18,7 +18,7 @@ from relevansi.kinds.property import Card
 from relevansi.records import EmptyOutcome, QueryState, ReadQuery
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
-from relevansi.services.rating import pages, tasks, workloads
+from relevansi.services.rating import pages, task_judgments, task_order, tasks, workloads
 from relevansi.services.rating.pages import BlindAnswer, BlindPage, TaskStage
 from relevansi.services.rating.pool import REPEAT, TASKS_BETWEEN, QueryFilter
 from relevansi.services.rating.tasks import UnknownTask
@@ -43,10 +43,10 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
     (shown,) = pages.blind_page(session, rater, task.id).cards
-    tasks.judge(session, rater, task.id, shown.key, YES, click("e1"))
+    task_judgments.judge(session, rater, task.id, shown.key, YES, click("e1"))
     assert pages.blind_page(session, rater, task.id).stage is TaskStage.EMPTINESS
     outcome = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-    tasks.rate(session, rater, task.id, None, outcome, click("e2"))
+    task_judgments.rate(session, rater, task.id, None, outcome, click("e2"))
 
     page = pages.blind_page(session, rater, task.id)
 
@@ -66,7 +66,9 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
         assert tasks.prefetch(session, rater, NOW, 1) == [task]
         result = workloads.progress(session, rater)
         assert result == Progress(0, 1, 1, open_judgments=0, unrated=remaining, open_questions=1)
-        tasks.rate(session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key))
+        task_judgments.rate(
+            session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key)
+        )
     assert pages.blind_page(session, rater, task.id).stage is TaskStage.DONE
     assert tasks.is_done(session, rater, task.id)
     assert tasks.next_task(session, rater, NOW) is None
@@ -84,15 +86,17 @@ def test_a_reason_in_a_hidden_repeat_is_apart_from_the_first(
         if task is None:
             break
         (shown,) = pages.blind_page(session, rater, task.id).cards
-        tasks.judge(session, rater, task.id, shown.key, NO, click(f"v{turn}", minute=turn))
+        task_judgments.judge(session, rater, task.id, shown.key, NO, click(f"v{turn}", minute=turn))
         reason = "location" if task.kind == REPEAT else "price"
         made = click(f"r{turn}", minute=turn)
-        tasks.give_reason(session, rater, task.id, shown.key, reason, made)
+        task_judgments.give_reason(session, rater, task.id, shown.key, reason, made)
         (after,) = pages.blind_page(session, rater, task.id).cards
         seen.append((shown.reason, after.reason, task.kind))
         for answer in pages.blind_page(session, rater, task.id).answers:
             rating = AnswerRating(quality=0)
-            tasks.rate(session, rater, task.id, answer.key, rating, click(f"q{turn}", minute=turn))
+            task_judgments.rate(
+                session, rater, task.id, answer.key, rating, click(f"q{turn}", minute=turn)
+            )
 
     repeats = [entry for entry in seen if entry[2] == REPEAT]
     assert repeats
@@ -181,12 +185,12 @@ def test_others_ratings_close_no_task(
 
     assert not tasks.is_done(session, second_rater, task.id)
     for shown in pages.blind_page(session, second_rater, task.id).cards:
-        tasks.judge(session, second_rater, task.id, shown.key, YES, click(shown.key))
+        task_judgments.judge(session, second_rater, task.id, shown.key, YES, click(shown.key))
     page = pages.blind_page(session, second_rater, task.id)
     assert (page.stage, page.progress.finished) == (TaskStage.ANSWERS, 0)
     assert tasks.next_task(session, second_rater, NOW) is task
     for answer in page.answers:
-        tasks.rate(
+        task_judgments.rate(
             session, second_rater, task.id, answer.key, AnswerRating(quality=3), click(answer.key)
         )
     assert tasks.is_done(session, second_rater, task.id)
@@ -216,10 +220,10 @@ def onward(
     rater: Rater,
     minutes: int,
     after: BlindPage | None = None,
-    wanted: QueryFilter = tasks.EVERYTHING,
+    wanted: QueryFilter = task_order.EVERYTHING,
 ) -> BlindPage:
     task_id = after.task_id if after else None
-    result = tasks.onward(session, rater, at(minutes), wanted, task_id)
+    result = task_order.onward(session, rater, at(minutes), wanted, task_id)
     assert result is not None
     return pages.blind_page(session, rater, result, wanted)
 
@@ -307,7 +311,7 @@ def test_a_filter_leads_through_category_and_open(session: Session, rater: Rater
     page = pages.blind_page(session, rater, fourth.task_id, prices)
     assert not page.place.is_left
     assert onward(session, rater, 4, wanted=prices).task_id == second.task_id
-    assert tasks.onward(session, rater, at(5), QueryFilter(category="nowhere")) is None
+    assert task_order.onward(session, rater, at(5), QueryFilter(category="nowhere")) is None
 
 
 @pytest.mark.parametrize(
@@ -425,7 +429,7 @@ def rated(session: Session, rater: Rater) -> BlindPage:
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
     for shown in pages.blind_page(session, rater, task.id).cards:
-        tasks.judge(session, rater, task.id, shown.key, YES, click(shown.key))
+        task_judgments.judge(session, rater, task.id, shown.key, YES, click(shown.key))
     return pages.blind_page(session, rater, task.id)
 
 
@@ -469,14 +473,16 @@ def test_an_opened_wording_is_counted(session: Session, study: Study, rater: Rat
     second_rater = studies.add_rater(session, study, "Budi", NOW)
     for somebody in (rater, second_rater, second_rater):
         page = rated(session, somebody) if somebody is rater else _page_of(session, somebody)
-        tasks.open_wording(session, somebody, page.task_id, page.answers[0].key, NOW)
+        task_judgments.open_wording(session, somebody, page.task_id, page.answers[0].key, NOW)
     page = pages.blind_page(session, rater, rated_id(session, rater))
 
     assert page.answers[0].response in {LINKED, BULLETED}
     assert page.answers[1].response is None
     assert assignments.wordings_opened(session, run_ids) == (2, 2)
     assert assignments.wordings_opened(session, []) == (0, 0)
-    assert tasks.undo(session, rater, click("u")) == page.task_id  # the verdict, not the opening
+    assert (
+        task_judgments.undo(session, rater, click("u")) == page.task_id
+    )  # the verdict, not the opening
     assert pages.blind_page(session, rater, page.task_id).cards[0].relevance is None
 
 
@@ -501,7 +507,7 @@ def test_an_earlier_answer_is_in_one_style(session: Session, study: Study, rater
         turns |= {turn.response for turn in page.earlier_turns}
         for answer in page.answers:
             rating = AnswerRating(quality=4)
-            tasks.rate(session, rater, page.task_id, answer.key, rating, click(answer.key))
+            task_judgments.rate(session, rater, page.task_id, answer.key, rating, click(answer.key))
 
     assert len({text.replace("Jl. Cemara No.2, ", "") for text in turns}) == 1
     assert not any(mark in text for text in turns for mark in ("🔄", "📍", "**", "80.0"))

@@ -17,7 +17,7 @@ from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import BINARY, Relevance, Scale
 from relevansi.services.judging import judgments, stored_summaries
-from relevansi.services.rating import pages, tasks
+from relevansi.services.rating import pages, task_judgments, tasks
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs.stored_runs import ImportedRun
 from relevansi.services.study import assignments, studies
@@ -336,7 +336,7 @@ def test_raters_and_questions_say_how_far(session: Session, study: Study, rater:
     assert task is not None
     for number, shown in enumerate(pages.blind_page(session, second_rater, task.id).cards[:2]):
         said = click(f"e{number}", minute=number)
-        tasks.judge(session, second_rater, task.id, shown.key, Relevance.RELEVANT, said)
+        task_judgments.judge(session, second_rater, task.id, shown.key, Relevance.RELEVANT, said)
 
     mine, theirs = progress_of_raters(session, study)
     assert (mine.name, mine.judged, mine.pace) == (rater.name, 0, None)

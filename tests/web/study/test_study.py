@@ -18,7 +18,7 @@ from relevansi.records import BINARY, Relevance, Scale
 from relevansi.services.agreement import adjudications
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
-from relevansi.services.rating import tasks
+from relevansi.services.rating import task_judgments, tasks
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.studies import Switches
 from relevansi.web.frame.forms import form_from_request, typed
@@ -67,7 +67,9 @@ def add(database: Database, name: str, *verdicts: Relevance) -> int:
         for minute, verdict in enumerate(verdicts):
             assert task is not None
             shown = tasks.key(task, tasks.cards(session, task)[minute].id)
-            tasks.judge(session, rater, task.id, shown, verdict, click(f"{name}{minute}", minute=1))
+            task_judgments.judge(
+                session, rater, task.id, shown, verdict, click(f"{name}{minute}", minute=1)
+            )
         session.flush()
         return rater.id
 

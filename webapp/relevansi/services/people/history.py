@@ -31,7 +31,7 @@ from relevansi.records import Click
 from relevansi.services.judging import events, judgments, undoing
 from relevansi.services.judging.events import REPEAT_FIELDS, Target, in_order
 from relevansi.services.people import tokens
-from relevansi.services.rating import tasks
+from relevansi.services.rating import task_judgments
 from relevansi.services.rating.tasks import letter
 from relevansi.services.study import studies
 
@@ -177,7 +177,7 @@ def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
     if last is None or last.id != latest:
         raise NoLongerLatest
     if last.task_id is not None:
-        tasks.undo(session, rater, click)
+        task_judgments.undo(session, rater, click)
     else:
         query = session.get_one(Query, last.query_key)
         judgments.undo(session, rater, query.run_id, click)
@@ -296,7 +296,7 @@ def _letters(session: Session, logged: Sequence[Event]) -> dict[tuple[str | None
     return {
         (task.id, query.id): letter(number)
         for task in session.scalars(select(Task).where(Task.id.in_(task_ids)))
-        for number, query in enumerate(tasks.answers(session, task))
+        for number, query in enumerate(task_judgments.answers(session, task))
     }
 
 

@@ -36,7 +36,7 @@ from relevansi.services.judging.changes import revise
 from relevansi.services.judging.events import EVIDENCE, Target
 from relevansi.services.judging.judged_items import Pool
 from relevansi.services.judging.judgments import UnknownQuery
-from relevansi.services.rating import tasks
+from relevansi.services.rating import task_judgments, tasks
 from relevansi.services.rating.pool import REPEAT
 from relevansi.services.study import studies
 
@@ -115,7 +115,7 @@ def of_answer(
 def of_task(session: Session, rater: Rater, task_id: str) -> Place:
     """Return the place of a blind task; raises ``UnknownTask`` and ``LookupOff``."""
     task = tasks.find(session, rater, task_id)
-    emptiness_id = tasks.emptiness_of(tasks.items_of(session, task))
+    emptiness_id = task_judgments.emptiness_of(tasks.items_of(session, task))
     if emptiness_id is None and not rater.study.looks_up:
         raise LookupOff
     is_repeat = task.kind == REPEAT

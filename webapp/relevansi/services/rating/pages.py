@@ -59,9 +59,16 @@ from relevansi.services.judging import reasons, stored_summaries, verdicts
 from relevansi.services.judging.judgments import JudgedResult, UnknownQuery
 from relevansi.services.judging.stored_summaries import RunProgress
 from relevansi.services.judging.verdicts import Verdicts
-from relevansi.services.rating import asked_again, pool, tasks, workloads
+from relevansi.services.rating import (
+    asked_again,
+    pool,
+    task_judgments,
+    task_order,
+    tasks,
+    workloads,
+)
 from relevansi.services.rating.pool import REPEAT, QueryFilter, Unit
-from relevansi.services.rating.tasks import EVERYTHING, TaskPlace
+from relevansi.services.rating.task_order import EVERYTHING, TaskPlace
 from relevansi.services.rating.workloads import Progress
 from relevansi.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters
 
@@ -634,7 +641,7 @@ def blind_page(
         and not scale.relevant.isdisjoint(verdicts_of_cards),
         answers=answers if stage in {TaskStage.ANSWERS, TaskStage.DONE} else (),
         letters=tuple(map(tasks.letter, range(n_answers))),
-        place=tasks.place(session, rater, workload, progress, task.id, query_filter),
+        place=task_order.place(session, rater, workload, progress, task.id, query_filter),
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
         progress=progress,
         figure=workloads.pooled_figure(session, rater) if sees_figures else None,
@@ -660,7 +667,7 @@ def _task_cards(
         again = workloads.verdicts(session, task)
         repeated = [(item, *again[item.id]) for item in cards if item.id in again]
         earlier = earlier_verdicts_by_item(cards, repeated)
-        own_reasons = tasks.repeated_reasons(session, task)
+        own_reasons = task_judgments.repeated_reasons(session, task)
     else:
         own_reasons = {item.id: item.reason for item in cards}
         earlier = earlier_verdicts(session, rater, cards)

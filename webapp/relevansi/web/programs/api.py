@@ -67,7 +67,7 @@ from relevansi.services.programs.rows import (
     Text,
     UnjudgedResults,
 )
-from relevansi.services.rating import pages, tasks, workloads
+from relevansi.services.rating import pages, task_judgments, task_order, workloads
 from relevansi.services.rating.pages import BlindPage
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs import confirmations, file_formats, reports, runs, waiting_files
@@ -680,7 +680,7 @@ def download_job(job_id: str) -> ExportedFile:
 def take_task() -> NextTask:
     """Take the question that is next for the rater, who goes on with it until it is done."""
     with access.writing() as (session, rater):
-        task_id = tasks.onward(session, rater, access.now(), QueryFilter())
+        task_id = task_order.onward(session, rater, access.now(), QueryFilter())
         page = pages.blind_page(session, rater, task_id) if task_id else None
         n_left = workloads.progress(session, rater).turns_left
     return NextTask(_task_of_page(page) if page else None, n_left)
@@ -697,10 +697,12 @@ def show_task(task_id: str) -> Task:
 def judge_card(task_id: str, body: NewCardJudgment) -> Task:
     """Judge a card of a question that the rater was given."""
     with access.writing() as (session, rater):
-        tasks.judge(session, rater, task_id, body.card, body.verdict, body.click())
+        task_judgments.judge(session, rater, task_id, body.card, body.verdict, body.click())
         if not isinstance(body.reason, UnsetType):
             reasons.check_beside(body.verdict, body.reason, Scale.stored(rater.study.scale))
-            tasks.give_reason(session, rater, task_id, body.card, body.reason, body.click())
+            task_judgments.give_reason(
+                session, rater, task_id, body.card, body.reason, body.click()
+            )
         page = pages.blind_page(session, rater, task_id)
     return _task_of_page(page)
 
@@ -709,7 +711,7 @@ def judge_card(task_id: str, body: NewCardJudgment) -> Task:
 def rate_task(task_id: str, body: NewTaskRating) -> Task:
     """Grade an answer of a question that the rater was given, or its empty lists."""
     with access.writing() as (session, rater):
-        tasks.rate(session, rater, task_id, body.answer, body.rating(), body.click())
+        task_judgments.rate(session, rater, task_id, body.answer, body.rating(), body.click())
         page = pages.blind_page(session, rater, task_id)
     return _task_of_page(page)
 

@@ -14,9 +14,10 @@ from flask import Blueprint, Response, g, jsonify, request, url_for
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.people import Rater
-from relevansi.services.rating import lookups, pages, particulars, tasks, workloads
+from relevansi.services.rating import lookups, pages, particulars, task_judgments, tasks, workloads
 from relevansi.services.rating.pages import BlindPage, TaskStage
-from relevansi.services.rating.tasks import JudgedCardOfTask, onward
+from relevansi.services.rating.task_judgments import JudgedCardOfTask
+from relevansi.services.rating.task_order import onward
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.frame import access, htmx
@@ -131,7 +132,9 @@ def judge(task_id: str) -> Response:
     form = validated_form(VerdictForm)
     card_key = form.card.data
     with access.writing() as (session, rater):
-        judged = tasks.judge(session, rater, task_id, card_key, form.relevance.data, form.click)
+        judged = task_judgments.judge(
+            session, rater, task_id, card_key, form.relevance.data, form.click
+        )
     if judged.stays_open and judged.figures != pages.ALL_FIGURES and htmx.wants_part():
         return _judged(task_id, card_key, judged)
     if form.onward.data and (way := _way_onward(task_id)) is not None:
@@ -156,7 +159,7 @@ def give_reason(task_id: str) -> Response:
     form = validated_form(ReasonForm)
     card = form.card.data
     with access.writing() as (session, rater):
-        number, reason = tasks.give_reason(
+        number, reason = task_judgments.give_reason(
             session, rater, task_id, card, form.reason.data, form.click
         )
     if not htmx.wants_part():
@@ -169,7 +172,7 @@ def rate(task_id: str) -> Response:
     form = validated_form(BlindRatingForm)
     answer = form.answer.data or None
     with access.writing() as (session, rater):
-        tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
+        task_judgments.rate(session, rater, task_id, answer, form.rating, clicks.event())
     if form.onward.data and (way := _way_onward(task_id)) is not None:
         return way
     page = _after_click(task_id)
@@ -184,7 +187,7 @@ def rate(task_id: str) -> Response:
 @blueprint.post("/<task_id>/answers/<name>")
 def open_wording(task_id: str, name: str) -> Response:
     with access.writing() as (session, rater):
-        tasks.open_wording(session, rater, task_id, name, access.now())
+        task_judgments.open_wording(session, rater, task_id, name, access.now())
     page = _after_click(task_id)
     answer = next((row for row in page.answers if row.key == name), None)
     if answer is None:  # a verdict was cleared meanwhile
@@ -240,7 +243,7 @@ def ahead() -> Response:
 @blueprint.post("/undo")
 def undo() -> Response:
     with access.writing() as (session, rater):
-        task_id = tasks.undo(session, rater, clicks.event())
+        task_id = task_judgments.undo(session, rater, clicks.event())
     if task_id is not None:
         return _to(task_id)
     return clicks.nothing_to_undo(url_for("rate.next_one"))
