@@ -14,7 +14,8 @@ from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.test import create_environ, run_wsgi_app
 
 from relevansi.db.engine import Database
-from relevansi.web.frame.access import ANONYMOUS_LIMITS, DOCUMENT_HEADERS, SIGNED_IN_LIMITS
+from relevansi.web.frame.body_limits import ANONYMOUS_LIMITS, SIGNED_IN_LIMITS
+from relevansi.web.frame.headers import DOCUMENT_HEADERS
 from relevansi.web.frame.session_cookie import LIFETIME
 from tests.web.conftest import PART
 from tests.web.visitors import lock, owner

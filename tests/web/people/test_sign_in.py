@@ -19,7 +19,7 @@ from relevansi.db.tables.people import Invitation
 from relevansi.services.people import raters, sign_in
 from relevansi.services.people.passwords import WAITING
 from relevansi.services.study import studies
-from relevansi.web.frame import access, session_cookie
+from relevansi.web.frame import access, origins, session_cookie
 from relevansi.web.people import sign_in as web_sign_in
 from tests.conftest import NOW
 from tests.page import Page
@@ -364,7 +364,7 @@ def test_tries_count_by_address(tmp_path: Path) -> None:
 
     @app.before_request
     def note_sender() -> None:
-        senders.append((access.source(), request.scheme))
+        senders.append((origins.source(), request.scheme))
 
     for address, forwarded, source, scheme in (
         ("192.0.2.7", "", "192.0.2.7", "http"),

@@ -15,7 +15,7 @@ from relevansi.services.catalogue.imports import CatalogueImport, Mode
 from relevansi.services.runs import results, waiting_files
 from relevansi.services.runs.results import ResultsReport
 from relevansi.services.runs.waiting_files import UnknownUpload
-from relevansi.web.frame import access, forms, htmx
+from relevansi.web.frame import access, forms, htmx, origins
 from relevansi.web.frame.forms import ChoiceField, UnusableForm
 from relevansi.web.runs.imports import chosen_files
 
@@ -34,7 +34,7 @@ def show() -> Response:
 @blueprint.post("")
 def take() -> Response:
     """Take the chosen files in, and report what they did; a refused one changes nothing."""
-    access.need_our_page()
+    origins.need_our_page()
     form = forms.validated_form(CatalogueForm)
     try:
         files = chosen_files()

@@ -1,34 +1,25 @@
-"""Access: finds out who makes a request and from where, and whether they may.
+"""Access: finds out who makes a request, and whether they may.
 
 Until a password is set or an invitation made, everybody at this machine is the owner or the
 rater whom the owner chose, and other machines are refused. From then on everybody signs in
 (see docs/decisions/0008); in the demo only a password ends that state. Where the house signs
-people in, a trusted proxy names each of them, and nobody is anybody otherwise. A request that
-changes anything is accepted only from our own pages (``Sec-Fetch-Site``, else ``Origin``). A link
-that stores something is followed only from our pages, or when the user typed the address or opened
-a bookmark.
+people in, a trusted proxy names each of them, and nobody is anybody otherwise.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
 
-from flask import Response, current_app, g, request
+from flask import current_app, g, request
 from sqlalchemy.orm import Session, make_transient_to_detached
-from werkzeug.exceptions import NotFound, RequestEntityTooLarge
-from werkzeug.routing import RequestRedirect
-from werkzeug.sansio.utils import get_host
+from werkzeug.exceptions import NotFound
 
 from relevansi import labels
-from relevansi.chatbot import client
 from relevansi.db import outages
 from relevansi.db.engine import PROGRAM, Database
 from relevansi.db.tables.people import Rater
@@ -44,20 +35,14 @@ from relevansi.services.phase_3 import participants
 from relevansi.services.phase_3.participants import ParticipantCookie
 from relevansi.services.study import studies
 from relevansi.web.features import Role, is_kept_open, is_offered, is_served, role_for
-from relevansi.web.frame import htmx, session_cookie
+from relevansi.web.frame import session_cookie
+from relevansi.web.frame.origins import SAFE_METHODS, is_from_here, is_from_our_pages, need_our_page
 
-SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
-FORWARDING = (
-    *("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_FOR"),
-    *("HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER"),
-)
-"""The headers that proxies add, by their names in the server's environ."""
 FAILURE = "relevansi.failure"
 """The name in the environ of why a study of the folder cannot be opened; no header can have it."""
 RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
 STATIC_ENDPOINTS = {"static", "joined.show"}  # their files are the same for everybody
-YEAR = 365 * 24 * 3600
 API_PREFIX = "/api/"
 METRICS_ENDPOINT = "telemetry.metrics"
 """What a program asks for by the owner's token, though its address is none of ``API_PREFIX``."""
@@ -65,18 +50,6 @@ IN_PROCESS = "relevansi.in_process"
 """The name in the environ of a request that no network carried; no header can have it."""
 EVERYTHING = "everything"
 """The scope of a token that may do whatever its rater may."""
-POLICY = (
-    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'none'"
-)
-HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
-DOCUMENT_HEADERS = {
-    "X-Frame-Options": "DENY",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-}
-"""Further headers of responses that a browser can open or embed: all but parts of pages."""
 GUEST_HOME = "own_questions.index"
 """The endpoint of a participant's first page."""
 
@@ -88,10 +61,6 @@ class FromElsewhere(Refused):
         "Nothing was changed. Send it from a program, not from the page of another site."
     )
     status = 403
-
-
-class OpenedElsewhere(Exception):
-    """A page that would store something was opened by another site's link, or only to look."""
 
 
 class NotFromHere(Refused):
@@ -247,28 +216,6 @@ def name_of_guest() -> str:
     with database().reading() as session:
         participant = session.get(Participant, guest_id)
         return "" if participant is None else participant.pseudonym
-
-
-def set_headers(response: Response) -> Response:
-    """Set the headers of every response: security, caching, policy, person, address."""
-    headers, user = response.headers, current_user()
-    if isinstance(request.routing_exception, RequestRedirect):
-        # Werkzeug adds a slash to the address by the Host header, which anybody can write.
-        address = urlsplit(request.routing_exception.new_url)
-        headers["Location"] = urlunsplit(
-            ("", "", f"/{address.path.lstrip('/')}", address.query, "")
-        )
-    headers.extend(HEADERS if htmx.wants_part() else {**HEADERS, **DOCUMENT_HEADERS})
-    # An address with a version in it never changes what it holds.
-    caching = f"public, max-age={YEAR}, immutable" if "v" in request.args else "no-cache"
-    headers["Cache-Control"] = caching if request.endpoint in STATIC_ENDPOINTS else "no-store"
-    policy = POLICY.replace("data:", "data: https:") if g.get("pictures") else POLICY
-    headers.add("Content-Security-Policy", policy)
-    if user.key:
-        headers.add(RATER, user.key)
-    if request.scheme == "https":
-        headers["Strict-Transport-Security"] = f"max-age={YEAR}"
-    return response
 
 
 def check_study() -> None:
@@ -427,100 +374,3 @@ def _key_in(study_id: int, study_made_at: datetime, kind: str, number: int, name
     created_at = study_made_at.astimezone(UTC).isoformat()
     identity = f"{study_id}/{created_at}/{kind}/{number}{name and '/'}{name}"
     return hashlib.sha256(identity.encode()).hexdigest()[:16]
-
-
-def need_our_page() -> None:
-    """Raise ``OpenedElsewhere`` for a link that stores something unless our page led to it.
-
-    A person who types the address or opens a bookmark counts too; a browser that only looks
-    ahead, or asks for the headers alone, does not.
-    """
-    if request.method not in SAFE_METHODS:  # held against the same rule already
-        return
-    looks_ahead = "prefetch" in request.headers.get("Sec-Purpose", "")
-    if looks_ahead or request.method != "GET" or not is_from_our_pages():
-        raise OpenedElsewhere
-    # Over plain http browsers send no Sec-Fetch-Site, but do name the page before this one.
-    page_before = request.headers.get("Referer")
-    host = request.host if page_before is None else urlsplit(page_before[:300]).netloc
-    if "Sec-Fetch-Site" not in request.headers and host != request.host:
-        raise OpenedElsewhere
-
-
-@lru_cache(maxsize=1024)
-def is_loopback(host: str | None) -> bool:
-    """Whether `host` (a name or an address, with or without port) is this machine."""
-    return client.is_loopback(f"//{host or ''}")
-
-
-def is_from_here() -> bool:
-    """Whether the request came straight from this machine, by its name, through no proxy."""
-    address = request.environ.get("REMOTE_ADDR")
-    is_straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
-    is_forwarded = any(map(request.environ.__contains__, FORWARDING))
-    return is_straight and is_loopback(request.host) and not is_forwarded
-
-
-def source() -> str:
-    """Return the machine that sends the request, to count its failures: an address or a /64."""
-    try:
-        address = ip_address(request.remote_addr or "")
-    except ValueError:
-        return "unknown"
-    if isinstance(address, IPv6Address):
-        return str(ip_network((address, 64), strict=False))
-    return str(address)
-
-
-def origin() -> str:
-    """Return the name that is stored for the sending machine beside what guests do."""
-    secret = str(current_app.secret_key).encode()
-    return hmac.new(secret, f"origin/{source()}".encode(), hashlib.sha256).hexdigest()[:32]
-
-
-def is_from_our_pages() -> bool:
-    """Whether one of our pages, or no browser at all, made the request."""
-    site = request.headers.get("Sec-Fetch-Site")
-    if site is not None:
-        return site in {"same-origin", "none"}
-    origin = request.headers.get("Origin")
-    return origin is None or origin == f"{request.scheme}://{request.host}"
-
-
-def is_host(text: str) -> bool:
-    """Whether `text` is a host name or address, with or without a port, that routing can take.
-
-    >>> is_host("rate.example.org:8800"), is_host("[::1]:80"), is_host("a..b"), is_host("a b")
-    (True, True, False, False)
-    """
-    try:
-        return bool(get_host("http", text).encode("idna"))
-    except UnicodeError:  # a part of it is empty or too long
-        return False
-
-
-MAX_PARTS = 1_000  # fields and files of one upload
-ANONYMOUS_LIMITS = (64 * 2**10, 100)
-"""The bytes and fields of a body: a password, a consent or a language takes a hundredth of it."""
-SIGNED_IN_LIMITS = (512 * 2**10, 10_000)
-"""The longest text is an answer of 200,000 characters, the most fields are those of an import."""
-
-
-def limit_body() -> None:
-    """Set the limits of the form that comes with the request, before it is read.
-
-    Only files that the owner sends may be as large as the upload limit. Werkzeug counts the fields
-    of an upload alone, so those of a typed form are counted here.
-    """
-    if request.method in SAFE_METHODS:
-        return
-    user, largest = current_user(), current_app.config["MAX_CONTENT_LENGTH"]
-    is_signed_in = user.rater_id or user.guest_id
-    body, fields = SIGNED_IN_LIMITS if is_signed_in else ANONYMOUS_LIMITS
-    if not (user.is_owner and request.mimetype == "multipart/form-data"):
-        largest = min(body, largest)
-    request.max_content_length = request.max_form_memory_size = largest
-    request.max_form_parts = min(fields, MAX_PARTS)
-    is_typed = request.mimetype == "application/x-www-form-urlencoded"
-    if is_typed and request.get_data().count(b"&") >= fields:
-        raise RequestEntityTooLarge

@@ -24,10 +24,11 @@ from relevansi.importers.runs.problems import ImportRefused
 from relevansi.notation import number
 from relevansi.records import Problem
 from relevansi.web.frame import access, htmx, telemetry
-from relevansi.web.frame.access import NotSignedIn, OpenedElsewhere
+from relevansi.web.frame.access import NotSignedIn
 from relevansi.web.frame.forms import UnusableForm
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.frame.language import page_before
+from relevansi.web.frame.origins import OpenedElsewhere
 
 
 class ServerMessage(NamedTuple):

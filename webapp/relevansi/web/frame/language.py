@@ -15,7 +15,7 @@ from werkzeug.exceptions import BadRequest
 from werkzeug.http import parse_accept_header
 
 from relevansi import i18n, notation
-from relevansi.web.frame import access
+from relevansi.web.frame import access, headers
 from relevansi.web.frame.htmx import see_other
 
 blueprint = Blueprint("language", __name__)
@@ -69,7 +69,7 @@ def _remember(cookie: str, value: str | None, allowed: tuple[str, ...]) -> Respo
     response = see_other(page_before() or url_for("home.show"))
     path = f"{request.script_root}/"
     response.set_cookie(
-        cookie, value, max_age=access.YEAR, path=path, httponly=True, samesite="Lax"
+        cookie, value, max_age=headers.YEAR, path=path, httponly=True, samesite="Lax"
     )
     return response
 

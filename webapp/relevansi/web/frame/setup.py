@@ -41,10 +41,13 @@ from relevansi.web.evaluations import evaluations
 from relevansi.web.folders import folder
 from relevansi.web.frame import (
     access,
+    body_limits,
     errors,
     guides,
+    headers,
     language,
     markdown,
+    origins,
     session_cookie,
     site,
     telemetry,
@@ -150,9 +153,9 @@ def set_up(app: Flask, database_url: str) -> None:
     attach(app, database_url)
     telemetry.set_up(app)
     app.before_request(language.use_preferences)
-    for check in (access.check_study, access.check_user, access.limit_body):
+    for check in (access.check_study, access.check_user, body_limits.limit_body):
         app.before_request(check)
-    app.after_request(access.set_headers)
+    app.after_request(headers.set_headers)
     app.after_request(compress)
     errors.handle_errors(app)
     is_json = bool(app.config["LOG"])
@@ -246,7 +249,7 @@ def _in_own_context(answer: WSGIApplication) -> WSGIApplication:
     """
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        if not access.is_host(environ.get("HTTP_HOST", "localhost")):
+        if not origins.is_host(environ.get("HTTP_HOST", "localhost")):
             return _plain_text(start, "400 Bad Request", "The Host header does not name a host.\n")
         with engine.shared(), bounded.within(bounded.PAGE):
             return copy_context().run(answer, environ, start)

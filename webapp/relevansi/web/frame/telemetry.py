@@ -25,7 +25,7 @@ from relevansi.db.outages import Outage
 from relevansi.printable import printable_line
 from relevansi.services.judging import events
 from relevansi.services.workers import jobs
-from relevansi.web.frame import access
+from relevansi.web.frame import access, origins
 from relevansi.web.frame.access import NoToken
 
 blueprint = Blueprint("telemetry", __name__)
@@ -135,7 +135,7 @@ def _count_request(response: Response) -> Response:
 def metrics() -> Response:
     """Return the figures of this process and its database, for this machine or the owner."""
     user = access.current_user()
-    if not access.is_from_here():
+    if not origins.is_from_here():
         if not user.is_owner:
             raise NoToken
         access.need_scope("read")

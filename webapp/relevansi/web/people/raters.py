@@ -24,7 +24,7 @@ from relevansi.services.people.raters import (
     NewLink,
     OwnerIsNotInvited,
 )
-from relevansi.web.frame import access, forms
+from relevansi.web.frame import access, forms, origins
 from relevansi.web.frame.forms import UNUSABLE, ChoiceField, NameField, WholeField
 from relevansi.web.frame.htmx import see_other
 
@@ -173,7 +173,7 @@ def link_card(endpoint: str, link: NewLink) -> dict[str, Any]:
     return asdict(link) | {
         "address": address,
         "code": qr_code(address, gettext("QR code of the link")),
-        "is_local": access.is_loopback(request.host),
+        "is_local": origins.is_loopback(request.host),
     }
 
 

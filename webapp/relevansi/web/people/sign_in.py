@@ -20,7 +20,7 @@ from relevansi.records import LARGEST_INTEGER
 from relevansi.services.people import passwords, raters, sign_in, tokens, tries
 from relevansi.services.people.passwords import LONGEST, SHORTEST, PasswordQueue, WrongPassword
 from relevansi.services.study import studies
-from relevansi.web.frame import access, forms, session_cookie
+from relevansi.web.frame import access, forms, origins, session_cookie
 from relevansi.web.frame.access import NotFromHere, NotYours
 from relevansi.web.frame.forms import LineField, WholeField
 from relevansi.web.frame.htmx import see_other
@@ -233,7 +233,7 @@ def _may_set() -> bool:
     """Whether the first password may be set: from this machine, or by the set-up link."""
     with access.database().reading() as session:
         missing = access.study(session).password is None
-    return missing and (access.is_from_here() or _has_setup_key())
+    return missing and (origins.is_from_here() or _has_setup_key())
 
 
 def _has_setup_key() -> bool:
@@ -272,7 +272,7 @@ def _source() -> tuple[str, bool]:
     if access.current_user().is_owner:
         return "signed in", True
     browser = session_cookie.remembered_browser()
-    return (f"browser {browser}", True) if browser else (access.source(), False)
+    return (f"browser {browser}", True) if browser else (origins.source(), False)
 
 
 def _sign_in_browser(owner: sign_in.SessionCookie) -> None:

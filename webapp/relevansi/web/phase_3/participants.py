@@ -18,7 +18,7 @@ from relevansi.records import LARGEST_INTEGER
 from relevansi.services.phase_3 import participants, user_studies
 from relevansi.services.phase_3.participants import LONGEST_PSEUDONYM, PhaseClosed, PseudonymTaken
 from relevansi.services.study import studies
-from relevansi.web.frame import access, forms, session_cookie
+from relevansi.web.frame import access, forms, origins, session_cookie
 from relevansi.web.frame.forms import LONGEST_LABEL, ChoiceField, LineField, NameField, WholeField
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.people import raters
@@ -36,7 +36,7 @@ def reading() -> Iterator[tuple[Session, Participant]]:
 @contextmanager
 def writing() -> Iterator[tuple[Session, Participant]]:
     """Yield a session for writing, committed at the end, and the participant who asks."""
-    access.need_our_page()
+    origins.need_our_page()
     with access.database().writing() as session:
         yield session, _current_participant(session)
         session.commit()
@@ -158,7 +158,7 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
             personal,
             now,
             was_offered=form.offered.data == pseudonym,
-            source=access.origin(),
+            source=origins.origin(),
         )
         session.commit()
     session_cookie.set_guest(asdict(carried))

@@ -25,7 +25,7 @@ from relevansi.services.rating import lookups, pages, particulars
 from relevansi.services.rating.pages import ClickedQuestion, OtherAnswer, RatingPage
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
-from relevansi.web.frame import access, htmx
+from relevansi.web.frame import access, htmx, origins
 from relevansi.web.frame.forms import validated_form
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
@@ -127,7 +127,7 @@ def rate(run_id: str, query_id: int) -> Response:
 
 @blueprint.get("/queries/<int:query_id>/look")
 def look(run_id: str, query_id: int) -> Response:
-    access.need_our_page()  # a search is stored, and by no link from elsewhere
+    origins.need_our_page()  # a search is stored, and by no link from elsewhere
     with access.reading() as (session, rater):
         page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         marks = card_marks.of_answer(session, rater.study, page)

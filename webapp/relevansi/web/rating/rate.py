@@ -20,7 +20,7 @@ from relevansi.services.rating.task_judgments import JudgedCardOfTask
 from relevansi.services.rating.task_order import onward
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
-from relevansi.web.frame import access, htmx
+from relevansi.web.frame import access, htmx, origins
 from relevansi.web.frame.forms import validated_form
 from relevansi.web.frame.htmx import see_other
 from relevansi.web.gold import card_marks
@@ -199,7 +199,7 @@ def open_wording(task_id: str, name: str) -> Response:
 
 @blueprint.get("/<task_id>/look")
 def look(task_id: str) -> Response:
-    access.need_our_page()  # a search is stored, and by no link from elsewhere
+    origins.need_our_page()  # a search is stored, and by no link from elsewhere
     with access.reading() as (session, rater):
         page = pages.blind_page(session, rater, task_id, clicks.filter_of())
         marks = card_marks.of_task(session, rater, page)

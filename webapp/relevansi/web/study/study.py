@@ -31,7 +31,7 @@ from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import assignments, progress, studies
 from relevansi.services.study.studies import Switches
-from relevansi.web.frame import access, forms, htmx
+from relevansi.web.frame import access, forms, htmx, origins
 from relevansi.web.frame.forms import (
     LONGEST_ANSWER,
     LONGEST_LABEL,
@@ -323,7 +323,7 @@ def _reminder(study: Study, name: str, n_cards: int) -> str:
         name=labels.owner(name),
         study=studies.shown_name(study),
     )
-    if access.is_loopback(request.host):  # it would lead nowhere on another device
+    if origins.is_loopback(request.host):  # it would lead nowhere on another device
         return sentence
     return f"{sentence} {url_for('home.show', _external=True)}"
 
