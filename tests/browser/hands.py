@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from playwright.sync_api import Download, Locator, Page, expect
+from playwright.sync_api import Download, Locator, Page, ViewportSize, expect
 
 from tests.browser.blind import place
 
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 MOST_TABS = 200
 KEYS = {"1": "y", "0": "t", "correct_empty": "y", "false_negative": "t"}
 ROOM = """(target) => {

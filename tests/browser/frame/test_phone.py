@@ -10,12 +10,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from pypdf import PdfReader
 
+from tests.browser.hands import PHONE
 from tests.browser.pages import Study, visit
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
 
-PHONE = {"width": 390, "height": 844}
 SIDEWAYS = """(selector) => {
   const box = document.querySelector(selector).parentElement;
   return box.scrollWidth - box.clientWidth;
@@ -62,7 +62,7 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
 
 @pytest.mark.parametrize("name", ["comparison", "comparison of one question", "run", "raters"])
 def test_what_a_menu_opens_lies_on_the_screen(study: Study, page: Page, name: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size(PHONE)
     visit(page, study, name)
     for menu in page.locator("main details.menu").all():
         menu.locator("summary").first.click()
@@ -80,7 +80,7 @@ def test_a_phone_shows_one_list_of_a_compared_question_and_a_laptop_all(
     assert n > 1
     expect(page.locator(".list:visible")).to_have_count(n)
 
-    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size(PHONE)
     expect(page.locator(".list:visible")).to_have_count(1)
     page.locator(".which label").last.click()
     expect(lists.last).to_be_visible()

@@ -11,18 +11,14 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations
 from tests.browser.conftest import OpenTab
+from tests.browser.hands import PHONE_OPTIONS
 from tests.browser.served import PASSWORD, Person, made_link
 from tests.browser.server import Server
 from tests.chatbot import bots
 
 pytestmark = pytest.mark.browser
 
-PHONE: dict[str, Any] = {
-    "viewport": {"width": 390, "height": 844},
-    "is_mobile": True,
-    "has_touch": True,
-    "reduced_motion": "reduce",
-}
+PHONE = PHONE_OPTIONS | {"reduced_motion": "reduce"}
 CARDS = "".join(
     f"{rank}. **[Rumah {rank}](https://listing.example/properti/rumah-{rank})**\n   📍 Johor\n"
     for rank in (1, 2, 3)

@@ -11,6 +11,7 @@ from relevansi.services.judging import judgments
 from relevansi.services.study import studies
 from tests.browser.axe import violations
 from tests.browser.conftest import OpenTab
+from tests.browser.hands import PHONE_OPTIONS
 from tests.browser.server import Server
 from tests.conftest import NOW
 from tests.services.runs.runs import NO, YES, click
@@ -70,7 +71,7 @@ def test_ties_are_decided_by_key(tied: Server, page: Page) -> None:
 
 
 def test_ties_are_decided_by_thumb(tied: Server, open_tab: OpenTab) -> None:
-    page = open_tab(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = open_tab(**PHONE_OPTIONS)
     page.goto(f"{tied.url}/adjudications/")
     chips = page.locator(".reasons label")
     for target in (*chips.all(), *page.locator(".decide button").all()):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
+from tests.browser.hands import PHONE
 from tests.browser.plans import Planned, plan, stored
 from tests.browser.rating_page import FOCUS, RatingPage
 from tests.browser.server import Server
@@ -211,7 +212,6 @@ def _expect_stored(server: Server, run_id: str, planned: list[Planned]) -> None:
 
 
 LAPTOP = {"width": 1366, "height": 768}
-PHONE = {"width": 390, "height": 844}
 WHOLE = """() => {
   const { bottom: under } = document.querySelector(".walk").getBoundingClientRect();
   const over = Math.min(...[".docked", ".bar"]

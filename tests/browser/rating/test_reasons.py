@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations
+from tests.browser.hands import PHONE_OPTIONS
 from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server
 
@@ -60,8 +61,7 @@ def test_a_reason_takes_two_keys_after_the_verdict(server: Server, run_id: str, 
 def test_a_thumb_gives_and_takes_back_a_reason(
     server: Server, run_id: str, open_tab: Callable[..., Page]
 ) -> None:
-    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    page = open_tab(**phone)
+    page = open_tab(**PHONE_OPTIONS)
     RatingPage(page, server.url, run_id).open(6)
     tag = page.locator("#tag-1")
     expect(tag).to_be_hidden()

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.hands import PHONE_OPTIONS
 from tests.browser.served import PASSWORD, Person, made_link
 from tests.browser.server import Server
 from tests.browser.typists import rate_everything
@@ -21,12 +21,7 @@ from tests.cli.relevansi import document, environment, process, relevansi
 pytestmark = pytest.mark.journey
 
 METHODS = ("api_only", "hybrid", "vector_only")
-PHONE: dict[str, Any] = {
-    "viewport": {"width": 390, "height": 844},
-    "is_mobile": True,
-    "has_touch": True,
-    "locale": "id-ID",
-}
+PHONE = PHONE_OPTIONS | {"locale": "id-ID"}
 WISHES = (
     "Rumah dijual di Johor di bawah 1 M",
     "Apartemen disewa di Podomoro",

@@ -13,6 +13,7 @@ import pytest
 
 from relevansi.importers.results.formats import examples
 from tests.cli.relevansi import document, environment, relevansi
+from tests.services.runs.killed import KILLED_WHILE_STORING
 from tests.web.runs.test_results import FOREIGN, FORMATS, together
 
 RUN = "q1 Q0 d7 1 2.0 a\nq1 Q0 d2 2 1.0 a\nq1 Q0 d7 1 2.0 b\n"
@@ -79,20 +80,10 @@ def test_grades_for_a_rater_of_the_study_need_that_rater_s_name(tmp_path: Path) 
     assert process.returncode == 0
 
 
-KILLED = """
-import os, signal, sys
+IMPORTING = f"""{KILLED_WHILE_STORING}
 from relevansi.app import create_app
 from relevansi.cli import run
-from relevansi.services.runs import stored_runs
 
-whole = stored_runs.add_answers
-
-def add_answers(session, *given, **more):
-    whole(session, *given, **more)
-    session.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
-
-stored_runs.add_answers = add_answers
 run(create_app, sys.argv[1:])
 """
 
@@ -103,7 +94,7 @@ def test_an_import_that_is_killed_leaves_the_database_as_it_was(tmp_path: Path) 
     assert relevansi(tmp_path, "runs").returncode == 0
     before = dump(tmp_path)
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, "import", str(tmp_path / "run.txt")],
+        [sys.executable, "-c", IMPORTING, "import", str(tmp_path / "run.txt")],
         env=environment(tmp_path, "en"),
         capture_output=True,
         timeout=120,

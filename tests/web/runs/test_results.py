@@ -30,6 +30,7 @@ from relevansi.services.workers.loop import LEASE_TIME
 from relevansi.web.frame import access
 from relevansi.web.frame.workers import workers
 from tests.page import Page
+from tests.services.runs.killed import KILLED_WHILE_STORING
 from tests.web.conftest import count
 
 WAIT = 30
@@ -331,23 +332,12 @@ def test_large_results_are_read_and_stored_in_the_background(
     assert (count(web_database, Run), count(web_database, Upload)) == (1, 0)
 
 
-KILLED = """
-import os, signal, sys
-from collections.abc import Mapping
+WORKING = f"""{KILLED_WHILE_STORING}
 from datetime import datetime
 from relevansi.db.engine import Database
-from relevansi.services.runs import stored_runs
 from relevansi.services.workers import kinds
 from relevansi.services.workers.jobs import JobWork
 
-whole = stored_runs.add_answers
-
-def add_answers(session, *given, **more):
-    whole(session, *given, **more)
-    session.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
-
-stored_runs.add_answers = add_answers
 database, now = Database(sys.argv[1]), datetime.fromisoformat(sys.argv[2])
 work = JobWork(database, kinds.JOB_KINDS)
 with database.writing() as session:
@@ -373,7 +363,7 @@ def test_a_server_that_is_killed_while_storing_leaves_nothing_and_the_next_one_s
     now = access.now()
     url = web_database.url.render_as_string(hide_password=False)
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, url, now.isoformat()], timeout=WAIT * 2, check=False
+        [sys.executable, "-c", WORKING, url, now.isoformat()], timeout=WAIT * 2, check=False
     )
     assert killed.returncode == -signal.SIGKILL
     rows = (Run, JudgedItem, Upload)
