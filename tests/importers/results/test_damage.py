@@ -17,7 +17,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relevansi.importers.results.formats import Group, read
@@ -89,6 +89,7 @@ def damaged(grown: Grown | Joined, path: Path, value: object) -> Any:
 
 
 @pytest.mark.parametrize("name", GROWN)
+@settings(max_examples=settings().max_examples // 2)  # of each of some fifty formats
 @given(st.data())
 def test_a_damaged_value_changes_no_other_row(name: str, data: st.DataObject) -> None:
     path, _ = data.draw(st.sampled_from(GROWN[name].places))
