@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 from relevansi.db.engine import core
 from relevansi.db.tables.catalogue import CatalogueItem
 from relevansi.db.tables.study import Study
+from relevansi.exporters.frame.json_files import fields
 from relevansi.failures import Missing, Refused
 from relevansi.i18n import mark
 from relevansi.kinds import from_row, to_row
@@ -124,15 +125,8 @@ def find(session: Session, catalogue_id: int) -> Match:
 
 def as_json(matches: Matches) -> dict[str, Any]:
     """Return a page of items as programs get it, each with the fields of its kind."""
-    return {
-        "count": matches.count,
-        "total": matches.total,
-        "is_imported": matches.is_imported,
-        "items": [
-            {"id": match.id, "identity": match.identity, **to_row(match.card)}
-            for match in matches.items
-        ],
-    }
+    items = [fields(match, "id", "identity") | to_row(match.card) for match in matches.items]
+    return fields(matches, "count", "total", "is_imported") | {"items": items}
 
 
 class _Index(NamedTuple):

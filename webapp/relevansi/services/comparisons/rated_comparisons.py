@@ -11,6 +11,7 @@ from pathlib import PurePath
 from msgspec import Struct
 
 from relevansi import labels
+from relevansi.exporters.frame.json_files import fields
 from relevansi.importers.frame import bounded
 from relevansi.importers.runs import csv_ratings
 from relevansi.importers.runs.csv_ratings import RatedFile
@@ -95,10 +96,7 @@ def _queries(file: RatedFile) -> tuple[ComparedQuery, ...]:
     return tuple(
         ComparedQuery(
             position=row.query_id,
-            query_id=row.query_id,
-            question=row.question,
-            category=row.category,
-            summary=row.summary,
+            **fields(row, "query_id", "question", "category", "summary"),
             conversation=starts.get(row.query_id),
         )
         for row in rows

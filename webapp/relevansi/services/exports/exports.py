@@ -546,24 +546,15 @@ def _read_run_of(run: Run) -> ReadRun:
         sha256="",
         queries=tuple(
             ReadQuery(
-                query_id=query.query_id,
+                **fields(query, "query_id", "response", "claimed_count", "error", "extra"),
+                **fields(query.question, "category", "context_dependent"),
                 question=query.question.text,
-                category=query.question.category,
-                context_dependent=query.question.context_dependent,
                 state=QueryState(query.state),
                 cards=tuple(from_row(result.card) for result in query.results),
-                response=query.response,
-                claimed_count=query.claimed_count,
-                error=query.error,
-                extra=query.extra,
             )
             for query in run.queries
         ),
-        search_method=run.search_method,
-        llm=run.llm,
-        timestamp=run.timestamp,
-        total_questions=run.total_questions,
-        extra=run.extra,
+        **fields(run, "search_method", "llm", "timestamp", "total_questions", "extra"),
         key=run.session_key,
     )
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
+from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
 from relevansi.i18n import LANGUAGES
 from relevansi.kinds import listed_item
@@ -85,19 +86,15 @@ def _questions(
         cards = _cards(query, particulars_by_query[query.id], blind=blind)
         details = [card.particulars for card in cards]
         yield OfflineQuestion(
-            query_id=query.query_id,
+            **fields(query, "query_id", "response", "error", "asks_quality"),
+            **fields(question, "category", "context_dependent"),
             question=question.text,
-            category=question.category,
-            context_dependent=question.context_dependent,
             state=QueryState(query.state),
-            response=query.response,
-            error=query.error,
             note=question.note or "",
             turns=turns,
             cards=cards,
             shared=particulars.shared_facts([card.card for card in cards], details),
             holes=() if blind else holes.get(query.id, ()),
-            asks_quality=query.asks_quality,
         )
 
 

@@ -20,6 +20,7 @@ from relevansi.db.tables.judging import Event
 from relevansi.db.tables.phase_3 import CommentTheme, OwnQuestion, Participant
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, Study
+from relevansi.exporters.frame.json_files import fields
 from relevansi.failures import Missing, Refused
 from relevansi.i18n import mark
 from relevansi.kinds.property import Card
@@ -90,12 +91,8 @@ def _people(
         ]
         people.append(
             Person(
-                id=participant.id,
-                number=participant.number,
-                pseudonym=participant.pseudonym,
+                **fields(participant, "id", "number", "pseudonym", "agreed_at", "finished_at"),
                 consent=participant.consent.number if participant.consent else None,
-                agreed_at=participant.agreed_at,
-                finished_at=participant.finished_at,
                 answers=answers,
                 usability=closing.usability,
                 comments=tuple(comments),

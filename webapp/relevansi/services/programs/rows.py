@@ -20,6 +20,7 @@ from relevansi.db.tables.judging import JudgedItem, Judgment, QueryRating, Store
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result
 from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.exporters.frame.json_files import fields
 from relevansi.kinds import from_row, listed_item
 from relevansi.metrics.judging.figures import figures, totals
 from relevansi.records import LARGEST_INTEGER, Number, Scale, State
@@ -196,11 +197,7 @@ def run_rows(session: Session, study: Study, among: Container[str] | None = None
         latency = runs.latency_of(session, run.id)
         rows.append(
             RunRow(
-                id=run.id,
-                search_method=run.search_method,
-                llm=run.llm,
-                timestamp=run.timestamp,
-                imported_at=run.imported_at,
+                **fields(run, "id", "search_method", "llm", "timestamp", "imported_at"),
                 **asdict(overview.counts),
                 rule=rule.name,
                 complete=state.complete,
@@ -227,11 +224,7 @@ def question_rows(session: Session, study: Study, page: InPages) -> Page[Questio
     unjudged = dict(session.execute(counts.where(~_is_judged(study))).all())
     page_rows = [
         QuestionRow(
-            id=question.id,
-            position=question.position,
-            external_id=question.external_id,
-            text=question.text,
-            category=question.category,
+            **fields(question, "id", "position", "external_id", "text", "category"),
             context_dependent=question.context_dependent,
             items=items.get(question.id, 0),
             unjudged=unjudged.get(question.id, 0),
@@ -257,11 +250,7 @@ def item_rows(session: Session, study: Study, filters: OfItems) -> Page[ItemRow]
     rows = items.where(JudgedItem.id.in_(ids)).order_by(JudgedItem.id)
     page_rows = [
         ItemRow(
-            id=row.id,
-            question=row.question_id,
-            run=row.run_id,
-            identity=row.identity,
-            content=row.content,
+            **fields(row, "id", "question", "run", "identity", "content"),
             fields=_fields(row.card),
             verdicts=n_verdicts.get(row.id, 0),
         )
@@ -398,8 +387,8 @@ def _page(
 
 def _items(session: Session, study: Study, filters: OfItems | OfJudgments) -> Select[Any]:
     rows = (
-        select(JudgedItem.id, JudgedItem.question_id, JudgedItem.run_id, StoredItem.identity)
-        .add_columns(JudgedItem.content, JudgedItem.card)
+        select(JudgedItem.id, JudgedItem.question_id.label("question"), StoredItem.identity)
+        .add_columns(JudgedItem.run_id.label("run"), JudgedItem.content, JudgedItem.card)
         .join_from(JudgedItem, Question, Question.id == JudgedItem.question_id)
         .join(QuestionSet, QuestionSet.id == Question.question_set_id)
         .outerjoin(StoredItem, StoredItem.id == JudgedItem.item_id)

@@ -37,7 +37,7 @@ from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.exporters.comparisons.files import comparison_json
 from relevansi.exporters.exports.metrics_tables import blindness_json, metrics_json
 from relevansi.exporters.frame.csv_cells import csv_bytes
-from relevansi.exporters.frame.json_files import JsonValue
+from relevansi.exporters.frame.json_files import JsonValue, fields
 from relevansi.exporters.planning import machine_help as help_words
 from relevansi.exporters.planning import samples as sample_words
 from relevansi.exporters.planning import settled as settled_words
@@ -394,19 +394,11 @@ def _run_json(run: Run) -> dict[str, Any]:
     return {
         "run": run.id,
         "question_set": str(run.question_set_id),
-        "search_method": run.search_method,
-        "llm": run.llm,
-        "stated_search_method": run.stated_search_method,
-        "stated_llm": run.stated_llm,
-        "timestamp": run.timestamp,
+        **fields(run, "search_method", "llm", "stated_search_method", "stated_llm", "timestamp"),
         "queries": len(run.queries),
         "input_files": [
-            {
-                "name": file.name,
-                "sha256": file.sha256,
-                "format": file.file_format,
-                "imported_at": file.imported_at,
-            }
+            fields(file, "name", "sha256")
+            | {"format": file.file_format, "imported_at": file.imported_at}
             for file in run.files
         ],
     }

@@ -318,11 +318,7 @@ def rating_page(
         summary=summary,
         run_progress=RunProgress.together(progress.values()),
         place=Navigation(
-            position=row.position if row.is_asked else None,
-            of=row.of,
-            previous=row.previous,
-            next=row.next,
-            next_open=row.next_open,
+            row.position if row.is_asked else None, row.of, row.previous, row.next, row.next_open
         ),
     )
 
