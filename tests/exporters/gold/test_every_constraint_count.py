@@ -13,7 +13,12 @@ from relevansi.exporters.gold import constraint_reports
 from relevansi.exporters.gold.constraint_reports import constraints_json
 from relevansi.i18n import speaking
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
-from relevansi.metrics.gold.constraint_rules import CardFacts, Constraints, Range
+from relevansi.metrics.gold.constraint_rules import (
+    CONSTRAINT_MEASURES,
+    CardFacts,
+    Constraints,
+    Range,
+)
 from relevansi.metrics.gold.constraints import (
     PART,
     Decisions,
@@ -23,7 +28,6 @@ from relevansi.metrics.gold.constraints import (
     compare_constraints,
     evaluate,
 )
-from relevansi.metrics.gold.registry import CONSTRAINT_MEASURES
 from tests.exporters.comparisons.comparisons import DAY, three_runs
 from tests.exporters.explained import unexplained
 from tests.exporters.one_language import READ, foreign, text_of

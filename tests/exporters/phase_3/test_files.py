@@ -17,7 +17,7 @@ from relevansi.i18n import speaking
 from relevansi.kinds.property import Card
 from relevansi.metrics.judging.figures import QueryRow
 from relevansi.metrics.judging.queries import QueryJudgments, summarise
-from relevansi.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
+from relevansi.metrics.judging.registry import read_groups
 from relevansi.metrics.phase_3.user_study import (
     CLUSTERED_FIGURES,
     Comment,
@@ -237,7 +237,8 @@ def test_a_report_is_in_one_language(name: str, language: str) -> None:
 
 @pytest.mark.parametrize("language", ["id", "en"])
 def test_every_measure_is_explained_in_both_languages(language: str) -> None:
-    measures = (*USER_MEASURES.values(), *MACHINE_MEASURES.values())
+    groups = read_groups("phase_3").values()
+    measures = [measure for group in groups for measure in group.measures.values()]
 
     assert measures
     assert unexplained(measures, language) == []

@@ -24,11 +24,11 @@ from relevansi.metrics.agreement.agreement import (
     binary_agreement,
 )
 from relevansi.metrics.agreement.conflicts import SignTest, VerdictByHand, conflicts
-from relevansi.metrics.agreement.registry import coefficients
 from relevansi.metrics.agreement.report import (
     CannotTell,
     ItemKind,
     LabelledItem,
+    coefficients,
     consistency,
     of_kind,
 )

@@ -11,9 +11,8 @@ from relevansi.config import resource
 from relevansi.db.engine import Database
 from relevansi.db.tables.judging import Event
 from relevansi.i18n import gettext, speaking
-from relevansi.metrics.agreement.registry import COEFFICIENTS
-from relevansi.metrics.comparisons import registry as comparison_registry
-from relevansi.metrics.judging.registry import MEASURES
+from relevansi.metrics.agreement.report import COEFFICIENTS
+from relevansi.metrics.judging.registry import MEASURES, read_groups
 from relevansi.records import QueryState
 from relevansi.services.exports import exports
 from relevansi.services.runs import runs
@@ -276,7 +275,7 @@ def test_every_figure_has_its_label_and_its_source(client: FlaskClient, language
         for measure in (
             *MEASURES.values(),
             *COEFFICIENTS.values(),
-            *comparison_registry.GROUPS[0].measures.values(),
+            *next(iter(read_groups("comparisons").values())).measures.values(),
         ):
             assert gettext(measure.label) in page
             assert gettext(measure.source) in page

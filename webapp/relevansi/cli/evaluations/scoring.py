@@ -25,8 +25,8 @@ from relevansi.importers.runs.json_documents import load
 from relevansi.importers.runs.prices import exact_number
 from relevansi.metrics.evaluations.json_answers import Gate
 from relevansi.metrics.evaluations.similarity import Embedder
+from relevansi.metrics.gold.constraint_rules import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from relevansi.metrics.gold.constraints import ConstraintReport, MissingRule, headline_figures
-from relevansi.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from relevansi.records import Problem
 from relevansi.services.evaluations import embedders, scoring
 from relevansi.services.evaluations.embedders import KEY_VARIABLE

@@ -26,13 +26,16 @@ from relevansi.exporters.frame.tables import (
 )
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
-from relevansi.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, OF_TWO, coefficients
 from relevansi.metrics.agreement.report import (
+    COEFFICIENTS,
+    KIND_LABELS,
+    OF_TWO,
     AgreementReport,
     CannotTell,
     Consistency,
     ItemKind,
     KindAgreement,
+    coefficients,
 )
 from relevansi.metrics.intervals import CONFIDENCE
 

@@ -29,8 +29,7 @@ from relevansi.exporters.frame.json_files import JsonValue, fields
 from relevansi.exporters.frame.tables import escaped
 from relevansi.i18n import gettext, language, ngettext
 from relevansi.kinds.document import Document
-from relevansi.metrics.agreement.registry import COEFFICIENTS, coefficients
-from relevansi.metrics.agreement.report import KindAgreement
+from relevansi.metrics.agreement.report import COEFFICIENTS, KindAgreement, coefficients
 from relevansi.metrics.judging.figures import RunReport
 from relevansi.records import Number, Scale
 

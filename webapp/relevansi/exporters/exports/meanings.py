@@ -7,25 +7,19 @@ from itertools import chain
 from operator import attrgetter
 
 from relevansi.i18n import gettext
-from relevansi.metrics.agreement import registry as agreement_figures
-from relevansi.metrics.comparisons import registry as comparisons_figures
-from relevansi.metrics.evaluations import registry as evaluations_figures
-from relevansi.metrics.gold import registry as gold_figures
-from relevansi.metrics.judging import registry as judging_figures
-from relevansi.metrics.judging.registry import Measure, MeasureGroup, ReadTogether
-from relevansi.metrics.phase_3 import registry as phase_3_figures
-from relevansi.metrics.planning import registry as planning_figures
-from relevansi.notation import decimals
-
-REGISTRIES = (
-    *(judging_figures, agreement_figures, comparisons_figures, gold_figures),
-    *(evaluations_figures, phase_3_figures, planning_figures),
+from relevansi.metrics.judging.registry import (
+    FEATURES,
+    Measure,
+    MeasureGroup,
+    ReadTogether,
+    read_groups,
 )
+from relevansi.notation import decimals
 
 
 def chapters() -> list[MeasureGroup]:
     """Return every measure of the product once, in groups, in the order of the documentation."""
-    groups = chain.from_iterable(registry.GROUPS for registry in REGISTRIES)
+    groups = chain.from_iterable(read_groups(feature).values() for feature in FEATURES)
     return sorted(groups, key=attrgetter("place"))
 
 

@@ -21,6 +21,7 @@ from relevansi.exporters.frame.csv_cells import Value, csv_bytes
 from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word
 from relevansi.i18n import gettext, mark, ngettext
+from relevansi.metrics.gold.constraint_rules import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from relevansi.metrics.gold.constraints import (
     CARD,
     PART,
@@ -34,7 +35,6 @@ from relevansi.metrics.gold.constraints import (
     QueryEvaluation,
     headline_figures,
 )
-from relevansi.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from relevansi.records import CONSTRAINTS
 
 CONFUSION_LABELS = {

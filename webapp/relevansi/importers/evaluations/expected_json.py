@@ -18,10 +18,12 @@ from relevansi.importers.runs.prices import is_blank_sign
 from relevansi.importers.runs.problems import ImportRefused, error, warning
 from relevansi.importers.runs.questions import looks_like
 from relevansi.metrics.evaluations import json_answers
-from relevansi.metrics.evaluations.json_answers import FIELDS, Context, JsonQuestion
-from relevansi.metrics.evaluations.provenance import (
+from relevansi.metrics.evaluations.json_answers import (
+    FIELDS,
     MODEL_PARTS,
     PROVENANCE,
+    Context,
+    JsonQuestion,
     missing_provenance,
     no_hashes,
     stated_provenance,

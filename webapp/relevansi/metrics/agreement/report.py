@@ -16,8 +16,10 @@ from operator import itemgetter
 
 from msgspec import Struct
 
-from relevansi.metrics.agreement.agreement import Agreement, Scale, agreement
+from relevansi.i18n import mark
+from relevansi.metrics.agreement.agreement import Agreement, Coefficient, Scale, agreement
 from relevansi.metrics.judging.queries import BEST_QUALITY
+from relevansi.metrics.judging.registry import read_groups
 from relevansi.records import EmptyOutcome, Relevance
 
 MAX_PARTS = 10
@@ -222,3 +224,27 @@ def _parts(items: Sequence[LabelledItem]) -> list[tuple[datetime, datetime, list
     size = ceil(len(ordered) / max(1, min(MAX_PARTS, len(ordered) // LEAST_PART)))
     cuts = [ordered[start : start + size] for start in range(0, len(ordered), size)]
     return [(cut[0][0], cut[-1][0], [number for _, number in cut]) for cut in cuts]
+
+
+KIND_LABELS = {
+    ItemKind.CARDS: mark("Cards"),
+    ItemKind.EMPTY_LISTS: mark("Empty lists"),
+    ItemKind.QUALITY: mark("Response quality"),
+}
+"""The name of each kind of items."""
+
+[_GROUP] = read_groups("agreement").values()
+COEFFICIENTS = _GROUP.measures
+"""Every coefficient by the name it has in JSON, in the order in which they are shown."""
+
+OF_TWO = ("cohen_kappa", "linear_kappa", "quadratic_kappa")
+"""The coefficients that only two raters have."""
+
+
+def coefficients(agreement: Agreement) -> dict[str, Coefficient]:
+    """The coefficients that `agreement` has by their names in ``COEFFICIENTS``, in its order."""
+    kappas = (agreement.cohen, agreement.linear, agreement.quadratic, agreement.fleiss)
+    values = dict(
+        zip(COEFFICIENTS, (agreement.raw, *kappas, agreement.alpha, agreement.ac1), strict=True)
+    )
+    return {name: coefficient for name, coefficient in values.items() if coefficient is not None}

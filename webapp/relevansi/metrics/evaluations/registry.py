@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from relevansi.metrics.judging.registry import read_groups
 
-EVALUATIONS = read_groups(__file__)
+EVALUATIONS = read_groups("evaluations")
 """The automatic evaluations by the name of their command."""
-GROUPS = tuple(EVALUATIONS.values())
 ANSWER_MEASURES = EVALUATIONS["answers"].measures
 CHUNK_MEASURES = EVALUATIONS["chunks"].measures
 JSON_MEASURES = EVALUATIONS["json-v2"].measures

@@ -7,6 +7,7 @@ floating-point number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from enum import StrEnum
 from fractions import Fraction
@@ -16,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from relevansi.i18n import mark
-from relevansi.metrics.distances import haversine_km
+from relevansi.metrics.judging.registry import read_groups
 from relevansi.records import CONSTRAINTS
 
 DEFAULT_RADIUS_KM = 2.0
@@ -33,6 +34,20 @@ PROPERTY_TYPES = {
 
 LISTING_TYPES = {"dijual": "sale", "jual": "sale", "disewa": "rent", "sewa": "rent"}
 """Words for how a property is offered by the name that equals them."""
+
+
+CONSTRAINT_LABELS = {
+    "property_type": mark("Property type"),
+    "listing_type": mark("Sale or rent"),
+    "location": mark("Location"),
+    "price": mark("Price"),
+    "bedrooms": mark("Bedrooms"),
+    "floors": mark("Floors"),
+}
+"""The label of each constraint, as a message id."""
+
+[_GROUP] = read_groups("gold").values()
+CONSTRAINT_MEASURES, CONSTRAINT_ADVICE = _GROUP.measures, _GROUP.advice
 
 
 NOT_STATED = mark("the card does not say")
@@ -220,3 +235,23 @@ def _number(name: str, rule: Range, value: Fraction | None) -> Check:
     if rule.highest is not None and value > rule.highest:
         return Check(name, Outcome.FAIL, mark("too high"), value)
     return Check(name, Outcome.PASS, value=value)
+
+
+EARTH_RADIUS_KM = 6371.0
+
+
+def haversine_km(
+    latitude: float, longitude: float, to_latitude: float, to_longitude: float
+) -> float:
+    """The distance of two points over the globe in km, with R = 6371 km.
+
+    2 R asin(sqrt(sin²(Δφ/2) + cos φ1 cos φ2 sin²(Δλ/2))).
+
+    >>> round(haversine_km(0, 0, 0, 90), 4)  # a quarter of the way round: 6371 π / 2
+    10007.5434
+    """
+    phi, to_phi = math.radians(latitude), math.radians(to_latitude)
+    half = math.sin((to_phi - phi) / 2) ** 2
+    around = math.sin(math.radians(to_longitude - longitude) / 2) ** 2
+    half += math.cos(phi) * math.cos(to_phi) * around
+    return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, half)))

@@ -28,13 +28,13 @@ from relevansi.metrics.comparisons.differences import (
     paired_differences,
 )
 from relevansi.metrics.gold.constraint_rules import (
+    CONSTRAINT_MEASURES,
     CardFacts,
     Check,
     Constraints,
     Outcome,
     check_card,
 )
-from relevansi.metrics.gold.registry import CONSTRAINT_MEASURES
 from relevansi.records import CONSTRAINTS
 
 DEFAULT_THRESHOLD = Fraction(3, 5)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -68,8 +69,7 @@ class ReadTogether(Struct, frozen=True):
 class MeasureGroup(Struct, frozen=True):
     """Measures that belong together, with how to read them in pairs, and rules of thumb.
 
-    A registry lists its own in ``GROUPS``. ``place`` is the group's place among those of all
-    registries; ``name`` is for addresses.
+    ``place`` is the group's place among those of all features; ``name`` is for addresses.
     """
 
     name: str
@@ -83,13 +83,19 @@ class MeasureGroup(Struct, frozen=True):
 Groups = Mapping[str, MeasureGroup]
 
 
-def read_groups(registry: str) -> Groups:
-    """The groups by name in ``meanings.toml`` beside the file of a `registry`."""
-    return _groups(_tables(registry))
+FEATURES = "judging agreement comparisons gold evaluations phase_3 planning".split()
+"""The features whose folders have ``meanings.toml``."""
 
 
-def _tables(registry: str) -> dict[str, Any]:
-    return tomllib.loads(Path(registry).with_name("meanings.toml").read_text("utf-8"))
+@cache
+def read_groups(feature: str) -> Groups:
+    """The groups by name in ``meanings.toml`` of a feature."""
+    return _groups(_tables(feature))
+
+
+def _tables(feature: str) -> dict[str, Any]:
+    path = Path(__file__).parents[1] / feature / "meanings.toml"
+    return tomllib.loads(path.read_text("utf-8"))
 
 
 def _groups(tables: Mapping[str, Any]) -> Groups:
@@ -121,9 +127,7 @@ def _spelled(value: Any, phrases: Mapping[str, str]) -> Any:
     return value
 
 
-_TABLES = _tables(__file__)
-_GROUPS = _groups(_TABLES)
-GROUPS = tuple(_GROUPS.values())
+_TABLES, _GROUPS = _tables("judging"), read_groups("judging")
 RANKING = _GROUPS["ranking"].measures
 """The ranking figures of ``graded``, by their families."""
 HEADLINE_ADVICE = _GROUPS["headlines"].advice

@@ -31,8 +31,13 @@ from relevansi.i18n import gettext, mark
 from relevansi.importers.evaluations import json_lines
 from relevansi.importers.evaluations.expected_json import JsonQuestionSet
 from relevansi.metrics.evaluations import json_answers
-from relevansi.metrics.evaluations.json_answers import Context, JsonQuestion
-from relevansi.metrics.evaluations.provenance import MODEL_PARTS, PROVENANCE, stated_provenance
+from relevansi.metrics.evaluations.json_answers import (
+    MODEL_PARTS,
+    PROVENANCE,
+    Context,
+    JsonQuestion,
+    stated_provenance,
+)
 from relevansi.records import Problem
 
 PROMPT_VERSION = "eval_json_v2/1"  # another text of the prompt needs another version

@@ -34,8 +34,7 @@ from relevansi.importers.runs import property_cards, property_particulars
 from relevansi.importers.runs.property_particulars import filled, places, read_properties
 from relevansi.kinds import KINDS
 from relevansi.kinds.property import Card, CardParticulars, ListedText, Particulars
-from relevansi.metrics.distances import haversine_km
-from relevansi.metrics.gold.constraint_rules import AskedPlace
+from relevansi.metrics.gold.constraint_rules import AskedPlace, haversine_km
 from relevansi.records import Item
 from relevansi.services.gold import gold
 from relevansi.services.rating import tasks

@@ -21,7 +21,7 @@ from relevansi.failures import Conflict, Missing
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.importers.runs import property_cards
 from relevansi.kinds.property import Card
-from relevansi.metrics.runs.latency import Latency, latency
+from relevansi.metrics.numbers import Latency, latency
 from relevansi.records import Counts, QueryState
 from relevansi.services.judging import stored_summaries
 from relevansi.services.judging.judgments import UnknownQuery

@@ -12,8 +12,13 @@ from werkzeug.exceptions import NotFound
 from relevansi.exporters.agreement import report as words
 from relevansi.i18n import gettext
 from relevansi.metrics.agreement.agreement import Agreement
-from relevansi.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS
-from relevansi.metrics.agreement.report import ItemKind, KindAgreement, LabelledItem
+from relevansi.metrics.agreement.report import (
+    COEFFICIENTS,
+    KIND_LABELS,
+    ItemKind,
+    KindAgreement,
+    LabelledItem,
+)
 from relevansi.records import Relevance
 from relevansi.services.agreement import agreement
 from relevansi.services.study import studies

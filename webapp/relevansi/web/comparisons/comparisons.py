@@ -27,7 +27,7 @@ from relevansi.exporters.frame import tables
 from relevansi.i18n import gettext
 from relevansi.importers.runs.problems import ImportRefused, message
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
-from relevansi.metrics.gold.registry import CONSTRAINT_LABELS
+from relevansi.metrics.gold.constraint_rules import CONSTRAINT_LABELS
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.metrics.planning.settled import BOUNDED

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from relevansi.i18n import gettext, language, mark
 from relevansi.metrics.gold.constraint_rules import (
+    CONSTRAINT_LABELS,
     Check,
     Constraints,
     Outcome,
@@ -17,7 +18,6 @@ from relevansi.metrics.gold.constraint_rules import (
     Range,
     Rule,
 )
-from relevansi.metrics.gold.registry import CONSTRAINT_LABELS
 from relevansi.notation import UNBROKEN, number, rupiah, short_rupiah
 from relevansi.services.gold import decisions
 

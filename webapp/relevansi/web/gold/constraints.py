@@ -28,8 +28,8 @@ from relevansi.metrics.agreement.agreement import (
     NoAgreement,
     NoShare,
 )
+from relevansi.metrics.gold.constraint_rules import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
 from relevansi.metrics.gold.constraints import ConstraintReport, MissingRule, headline_figures
-from relevansi.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
 from relevansi.notation import RATIO, four
 from relevansi.services.gold import card_agreement, constraints, gold
 from relevansi.services.gold.constraints import CheckedQuery, NoGold

@@ -14,7 +14,7 @@ from relevansi.config import JudgeEndpoint
 from relevansi.db.tables.machine_judges import MachineJudge, MachineSession
 from relevansi.exporters.agreement import report as words
 from relevansi.i18n import gettext, mark
-from relevansi.metrics.agreement.registry import COEFFICIENTS
+from relevansi.metrics.agreement.report import COEFFICIENTS
 from relevansi.records import Scale
 from relevansi.services.machine_judges import calls, judges, token_estimates
 from relevansi.services.machine_judges.judges import MIN_SHARED, NotConfigured, UnusableEndpoint

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevansi.metrics.distances import haversine_km
-from relevansi.metrics.evaluations.provenance import PROVENANCE, missing_provenance, no_hashes
-from relevansi.metrics.runs.latency import Latency, latency
+from relevansi.metrics.evaluations.json_answers import PROVENANCE, missing_provenance, no_hashes
+from relevansi.metrics.gold.constraint_rules import haversine_km
+from relevansi.metrics.numbers import Latency, latency
 
 ALL = dict.fromkeys(PROVENANCE, "x")
 

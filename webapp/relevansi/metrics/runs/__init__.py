@@ -1,1 +1,0 @@
-"""Runs of a chatbot: figures."""
