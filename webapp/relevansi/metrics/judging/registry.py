@@ -83,7 +83,7 @@ class MeasureGroup(Struct, frozen=True):
 Groups = Mapping[str, MeasureGroup]
 
 
-FEATURES = "judging agreement comparisons gold evaluations phase_3 planning".split()
+FEATURES = ["judging", "agreement", "comparisons", "gold", "evaluations", "phase_3", "planning"]
 """The features whose folders have ``meanings.toml``."""
 
 
