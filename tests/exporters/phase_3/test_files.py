@@ -33,7 +33,6 @@ from relevansi.records import QueryState, Relevance
 from tests.conftest import NOW
 from tests.exporters.explained import unexplained
 from tests.exporters.one_language import READ, foreign, text_of
-from tests.page import Page
 
 HOSTILE = '=1+1|<script>alert(1)</script> \\input{x} $&%_ "q"'
 VERDICTS = {"R": Relevance.RELEVANT, "N": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE, "-": None}
@@ -213,17 +212,14 @@ def test_one_participant_or_nobody_has_no_interval_and_the_table_says_why() -> N
     assert any("Fewer than two participants" in note for note in table.notes)
 
 
-def test_the_picture_has_a_dot_for_each_at_a_place_of_its_own_and_says_its_numbers() -> None:
-    with speaking("en"):
-        picture = summary.draw(user_study_report())
+def test_a_figure_is_drawn_over_a_point_for_each_participant_who_has_it() -> None:
+    plots = summary.plots(user_study_report())
 
-    # P@5, precision, MRR, success, coverage and quality: a dot for each person who has a value,
-    # one for the figure over all.
-    assert Page(picture.markup).count("circle") == 6 * (3 + 1)
-    assert "0.63" in picture.description
-    alike = summary.draw(user_study_report(user_study_report().people[:1] * 9))
-    hollow = [(one["cx"], one["cy"]) for one in Page(alike.markup).all("circle[fill=none]")]
-    assert len(hollow) == len(set(hollow)) == 6 * 9
+    assert [len(plot.points) for plot in plots] == [3] * 6
+    precision = plots[0].figure
+    assert precision.value is not None
+    assert precision.ci_low is not None
+    assert precision.ci_low < precision.value == pytest.approx(0.625)
 
 
 @pytest.mark.parametrize("name", READ)

@@ -209,7 +209,7 @@ def test_the_page_shows_who_stands_where_and_what_it_comes_to(client: FlaskClien
     assert "SUS: mean 100.00, n = 1: best imaginable, grade A. No interval" in page
     assert "2 of 2" in page
     assert "10 of 10" in page
-    assert page.count("[role=img]") == 1
+    assert page.count("figure.mini") == 6
     client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "id"
     page = Page(client.get(PAGE))
     assert "2 peserta · 3 pertanyaan" in page

@@ -29,9 +29,8 @@ from relevansi.exporters.frame.canvas import (
 from relevansi.exporters.frame.charts import Figure, State
 from relevansi.i18n import gettext
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
-from relevansi.metrics.intervals import CONFIDENCE, Interval
+from relevansi.metrics.intervals import CONFIDENCE
 
-GAP = 40.0
 EDGE = 8.0
 """Room left and right of a track, for the marks at its ends."""
 
@@ -65,12 +64,6 @@ class Track(Struct, frozen=True):
         share = min(max(value / self.top, 0.0), 1.0)
         return self.low_end + share * (self.high_end - self.low_end)
 
-    def rule(self, canvas: Canvas, middle: float) -> None:
-        """Draw the axis with its ticks."""
-        canvas.line((self.low_end, middle), (self.high_end, middle), stroke="rule")
-        for tick in self.ticks:
-            self._draw_tick(canvas, tick, middle, 5, "rule", 1)
-
     def labels(self, canvas: Canvas, base: float) -> None:
         """Write the numbers of the ticks, those at the ends within the panel."""
         for tick in self.ticks:
@@ -78,31 +71,6 @@ class Track(Struct, frozen=True):
             half = text_width(label, SMALL) / 2
             x = min(max(self.at(tick), self.start + half), self.end - half)
             canvas.text((x, base), label, size=SMALL, fill="soft", anchor="middle")
-
-    def write_name(self, canvas: Canvas, base: float, name: str, value: str) -> None:
-        """Write a name at the start of the panel and a value at its end."""
-        room = self.end - self.start - text_width(value, SMALL) - 12
-        canvas.text((self.start, base), name, size=LARGE, room=room)
-        canvas.text((self.end, base), value, size=SMALL, fill="soft", anchor="end")
-
-    def estimate(
-        self, canvas: Canvas, value: float | None, interval: Interval, middle: float
-    ) -> None:
-        """Draw a value and its interval; nothing if it is undefined."""
-        if value is None:
-            return
-        if interval.lower is not None and interval.upper is not None:
-            low, high = self.at(interval.lower), self.at(interval.upper)
-            canvas.line((low, middle), (high, middle), stroke="accent", width=2)
-            for end in (interval.lower, interval.upper):
-                self._draw_tick(canvas, end, middle, 4, "accent", 2)
-        canvas.dot((self.at(value), middle))
-
-    def _draw_tick(
-        self, canvas: Canvas, value: float, middle: float, half: float, stroke: str, width: float
-    ) -> None:
-        x = self.at(value)
-        canvas.line((x, middle - half), (x, middle + half), stroke=stroke, width=width)
 
 
 class Columns(Struct, frozen=True):

@@ -117,9 +117,6 @@ PRINT: Palette = {
     "ink": "#1c2226",
     "soft": "#56616a",
     "rule": "#dcdfdd",
-    "edge": "#87919a",
-    "accent": "#0b5f6b",
-    "bad": "#a3271d",
     "paper": "#ffffff",
     "m1": "#0072b2",
     "m2": "#d55e00",
@@ -184,12 +181,10 @@ class Canvas:
         mark = self._mark("polygon", {"stroke-width": 1.5}, fill, stroke)
         mark.set("points", " ".join(f"{_number(x)},{_number(y)}" for x, y in points))
 
-    def dot(
-        self, centre: Point, *, radius: float = 4.5, fill: str = "accent", stroke: str = "accent"
-    ) -> None:
-        """Draw a circle, without a `fill` a hollow one."""
+    def dot(self, centre: Point, *, radius: float, fill: str, stroke: str) -> None:
+        """Draw a circle."""
         numbers = {"cx": centre[0], "cy": centre[1], "r": radius, "stroke-width": 1.5}
-        self._mark("circle", numbers, fill or "none", stroke)
+        self._mark("circle", numbers, fill, stroke)
 
     def text(
         self,

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from functools import partial
 from itertools import chain
-from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import asdict
 
 from relevansi import labels, notation
+from relevansi.exporters.comparisons.answers import axis_of
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
-from relevansi.exporters.comparisons.pictures import EDGE, GAP, Track
 from relevansi.exporters.comparisons.words import SUGGESTED, since, until
-from relevansi.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
+from relevansi.exporters.frame.charts import Axis, Figure
 from relevansi.exporters.frame.json_files import fields, moment_json, whole_if_exact
 from relevansi.exporters.frame.report_formats import formats
 from relevansi.exporters.frame.spreadsheets import Sheet, workbook
@@ -31,7 +29,7 @@ from relevansi.exporters.frame.tables import (
     table_of,
 )
 from relevansi.i18n import gettext, mark, ngettext
-from relevansi.metrics.comparisons.differences import highest_value, leading
+from relevansi.metrics.comparisons.differences import leading
 from relevansi.metrics.intervals import CONFIDENCE
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.queries import EXPLANATIONS, Undefined
@@ -191,7 +189,7 @@ def document(report: UserStudyReport, on: date) -> Document:
         subtitle=gettext("Date: %(date)s. Study: %(study)s.", date=day, study=report.study),
         sections=(
             Section("configuration", gettext("Configuration"), (), (configuration(report),)),
-            Section("summary", gettext("Summary"), (), (summary(report),), (draw(report),)),
+            Section("summary", gettext("Summary"), (), (summary(report),)),
             Section("participants", gettext("By participant"), (), people),
             Section("usability", gettext("Usability"), sus, ()),
             Section("categories", gettext("By category"), (), (by_category(report),)),
@@ -363,63 +361,27 @@ def comments(report: UserStudyReport) -> Table:
     )
 
 
-EACH, ALL, AXIS, HEIGHT = 46.0, 66.0, 76.0, 116.0
-"""How far below a panel's top the participants, the figure and the axis lie; its height."""
-STEP, HIGHEST = 7.0, 21.0
-"""How far apart equal values of two participants are drawn, and how high all of them go."""
+class Plot(NamedTuple):
+    """A figure over all with its interval, and `points` for the participants' own figures."""
+
+    name: str
+    figure: Figure
+    points: tuple[float, ...]
+    axis: Axis
+    unit: Unit
 
 
-def draw(report: UserStudyReport) -> Picture:
-    """Return the figures over all with intervals, above each those of the participants."""
-    canvas = Canvas(WIDE, PAGE)
-    panel_width = (WIDE - GAP) / 2
-    for number, figure in enumerate(PERSON_FIGURES):
-        line, column = divmod(number, 2)
-        top = line * HEIGHT
-        start = column * (panel_width + GAP)
-        ends = start + EDGE, start + panel_width - EDGE
-        track = Track(*ends, highest_value(figure), unit_of(figure))
-        mean = report.figures[figure]
+def plots(report: UserStudyReport) -> list[Plot]:
+    """Return the figures over all participants as they are drawn."""
+    drawn = []
+    for name in PERSON_FIGURES:
+        mean = report.figures[name]
         lower, upper = _bounds(mean)
-        text = notation.figure(mean.value, track.unit)
-        if lower is not None:
-            text += f" {notation.interval(lower, upper, track.unit)}"
-        track.write_name(canvas, top + LARGE, figure_name(figure), text)
-        track.rule(canvas, top + AXIS)
-        track.labels(canvas, top + AXIS + SMALL + 5)
-        _draw_participants(canvas, report, figure, track, top + EACH)
-        track.estimate(canvas, mean.value, mean.interval, top + ALL)
-    bottom = ceil(len(PERSON_FIGURES) / 2) * HEIGHT
-    share = notation.percent(CONFIDENCE)
-    key = gettext(
-        "Hollow dots: each participant's own figure. Dot and line: the figure over all questions "
-        "and its %(share)s interval over participants.",
-        share=share,
-    )
-    bottom += canvas.paragraph((0, bottom), key, room=WIDE)
-    title = gettext(
-        "Figures over all participants with %(share)s intervals, and each one's", share=share
-    )
-    description = " ".join(
-        f"{figure_name(name)}: {' '.join(figure_in_words(report.figures[name], unit_of(name)))}."
-        for name in PERSON_FIGURES
-    )
-    return canvas.picture("participants", title, description, bottom + 4)
-
-
-def _draw_participants(
-    canvas: Canvas, report: UserStudyReport, figure: str, track: Track, middle: float
-) -> None:
-    """Draw a dot for each participant; dots at one place are stacked, the closer the more."""
-    values = (person.figures[figure].value for person in report.taking_part)
-    xs = [track.at(value) for value in values if value is not None]
-    n_at_place = Counter(round(x / STEP) for x in xs)
-    n_drawn: Counter[int] = Counter()
-    for x in xs:
-        place = round(x / STEP)
-        step = min(STEP, HIGHEST / max(n_at_place[place] - 1, 1))
-        canvas.dot((x, middle - n_drawn[place] * step), radius=3.5, fill="", stroke="edge")
-        n_drawn[place] += 1
+        figure = Figure(mean.value, mean.n, mean.n, ci_low=lower, ci_high=upper, mark=1)
+        values = (person.figures[name].value for person in report.taking_part)
+        points = tuple(value for value in values if value is not None)
+        drawn.append(Plot(figure_name(name), figure, points, axis_of(name), unit_of(name)))
+    return drawn
 
 
 QUESTION_COLUMNS = ("participant", "question_number", "question", "category", "conversation")

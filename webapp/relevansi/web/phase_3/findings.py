@@ -40,6 +40,7 @@ def show() -> str:
         "phase_3/findings/page.html",
         report=report,
         counts=summary.counts(report),
+        plots=summary.plots(report),
         sections={section.name: section for section in document.sections},
         formats=tuple(FORMATS),
         copies=copies,
