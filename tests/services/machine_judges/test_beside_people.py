@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.config import JudgeEndpoint
 from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.machine_judges import MachineJudge
 from relevansi.db.tables.people import LogEntry, Rater
@@ -23,7 +22,7 @@ from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.exports import exports
 from relevansi.services.judging import events, stored_summaries
 from relevansi.services.judging.events import Target
-from relevansi.services.machine_judges import judges, prompts
+from relevansi.services.machine_judges import judges
 from relevansi.services.machine_judges.judges import TooLittleShared
 from relevansi.services.people import raters, sign_in
 from relevansi.services.people.raters import MachineIsNotInvited
@@ -219,20 +218,3 @@ def test_nobody_can_be_a_machine(session: Session, study: Study, judge: MachineJ
     session.flush()
     assert sign_in.current_user(session, cookie, NOW).rater_id is None
     assert judge.rater not in studies.raters(session, study)
-
-
-def test_a_machines_prompt_that_was_changed_in_the_database_is_named(
-    session: Session, study: Study
-) -> None:
-    at = JudgeEndpoint("http://127.0.0.1:9/v1", "m", "")
-    prompt = prompts.default("")
-    for name in ("Mesin 1", "Mesin 2"):
-        judges.make(session, study, name, at, prompt, NOW)
-    assert judges.changed_prompts(session) == []
-
-    second = judges.find_judge(session, study, "Mesin 2")
-    assert isinstance(second, MachineJudge)
-    second.prompt += " Be kind."
-    session.flush()
-
-    assert judges.changed_prompts(session) == ["Mesin 2"]

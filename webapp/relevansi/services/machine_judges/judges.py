@@ -137,18 +137,8 @@ def find_judge(session: Session, study: Study, name: str) -> MachineJudge:
     return find(session, study, find_machine(session, study, name).id)
 
 
-def changed_prompts(session: Session) -> list[str]:
-    """Return the machine judges whose prompt is not the one with the recorded SHA-256."""
-    judges = session.execute(
-        select(Rater.name, MachineJudge.prompt, MachineJudge.prompt_sha256)
-        .join(Rater, Rater.id == MachineJudge.rater_id)
-        .order_by(MachineJudge.rater_id)
-    )
-    return [name for name, prompt, digest in judges if _digest(prompt) != digest]
-
-
 def judge_rows(session: Session, study: Study) -> Sequence[Row[Any]]:
-    """Return the study's machine judges, the newest first, as ``relevansi judge list`` does."""
+    """Return the study's machine judges, the newest first."""
     judge_id = MachineJudge.rater_id
     n_judged = select(func.count()).where(
         Judgment.rater_id == judge_id, Judgment.verdict.is_not(None)
