@@ -21,7 +21,7 @@ from relevansi.services.judging import judgments, stored_summaries
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import raters
 from relevansi.services.programs import rows
-from relevansi.services.programs.rows import OfItems, OfJudgments
+from relevansi.services.programs.rows import FilteredItems, FilteredJudgments
 from relevansi.services.rating import lookups
 from relevansi.services.runs import reports, runs
 from relevansi.services.study import studies
@@ -71,8 +71,8 @@ def test_what_is_unpinned_is_counted_no_more(session: Session, study: Study, run
 def test_programs_see_evidence_among_items_and_judgments(
     session: Session, study: Study, run_id: str
 ) -> None:
-    judgments = rows.judgment_rows(session, study, OfJudgments(run=run_id)).data
-    listed = rows.item_rows(session, study, OfItems(run=run_id)).data
+    judgments = rows.judgment_rows(session, study, FilteredJudgments(run=run_id)).data
+    listed = rows.item_rows(session, study, FilteredItems(run=run_id)).data
 
     pinned = [judgment.item for judgment in judgments if judgment.evidence]
     assert [item.identity for item in listed if item.id in pinned] == ["slug:house"]

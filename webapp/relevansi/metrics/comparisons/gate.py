@@ -170,7 +170,7 @@ def _figure(
     """Return one figure of the gate with its bounds, floor and difference."""
     run_spans = [run_span for run_span, _ in spans]
     lows, highs = _defined(map(_low, run_spans)), _defined(map(_high, run_spans))
-    has_bounds = not _needs_pool(name)
+    has_bounds = name in HEADLINES or not ranking_figure(name).needs_pool
     judged = None
     if not has_bounds:
         answers = [answer for answer, _ in pairs]
@@ -354,7 +354,3 @@ def depth_of(figure: str) -> int | None:
     if figure in HEADLINES:
         return TOP if figure == "mean_precision_at_5" else None
     return ranking_figure(figure).cutoff
-
-
-def _needs_pool(figure: str) -> bool:
-    return figure not in HEADLINES and ranking_figure(figure).needs_pool

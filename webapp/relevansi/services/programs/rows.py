@@ -44,20 +44,21 @@ class InPages(Struct, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
 
 
-class OfItems(InPages):
-    """Filters of items: of a question, of a run, or ``unjudged`` by anybody."""
+class Filtered(InPages):
+    """The page of a list of what belongs to one question or run, or to any."""
 
     question: Id | None = None
     run: Text | None = None
+
+
+class FilteredItems(Filtered):
     unjudged: bool = False
+    """Only what nobody gave a verdict on."""
 
 
-class OfJudgments(InPages):
-    """Filters of verdicts or grades; without ``rater`` they are those of all people."""
-
-    question: Id | None = None
-    run: Text | None = None
+class FilteredJudgments(Filtered):
     rater: Text | None = None
+    """Whose verdicts or grades; without one they are those of all people."""
 
 
 class Page(Struct, Generic[RowT]):
@@ -234,7 +235,7 @@ def question_rows(session: Session, study: Study, page: InPages) -> Page[Questio
     return Page(page_rows, next_cursor)
 
 
-def item_rows(session: Session, study: Study, filters: OfItems) -> Page[ItemRow]:
+def item_rows(session: Session, study: Study, filters: FilteredItems) -> Page[ItemRow]:
     """Return items in the order of their ids."""
     items = _items(session, study, filters)
     if filters.unjudged:
@@ -281,7 +282,7 @@ def unjudged(session: Session, study: Study, run_id: str, k: int) -> UnjudgedRes
     )
 
 
-def judgment_rows(session: Session, study: Study, filters: OfJudgments) -> Page[JudgmentRow]:
+def judgment_rows(session: Session, study: Study, filters: FilteredJudgments) -> Page[JudgmentRow]:
     """Return current verdicts; a page has those on `limit` items."""
     scale = Scale.stored(study.scale)
     items = _items(session, study, filters).with_only_columns(JudgedItem.id)
@@ -298,7 +299,7 @@ def judgment_rows(session: Session, study: Study, filters: OfJudgments) -> Page[
     return Page(page_rows, next_cursor)
 
 
-def rating_rows(session: Session, study: Study, filters: OfJudgments) -> Page[RatingRow]:
+def rating_rows(session: Session, study: Study, filters: FilteredJudgments) -> Page[RatingRow]:
     """Return grades and notes; a page has those on `limit` answers."""
     scope = reports.in_study(study)
     if filters.run is not None:
@@ -385,7 +386,7 @@ def _page(
     return keys[: page.limit], next_cursor
 
 
-def _items(session: Session, study: Study, filters: OfItems | OfJudgments) -> Select[Any]:
+def _items(session: Session, study: Study, filters: Filtered) -> Select[Any]:
     rows = (
         select(JudgedItem.id, JudgedItem.question_id.label("question"), StoredItem.identity)
         .add_columns(JudgedItem.run_id.label("run"), JudgedItem.content, JudgedItem.card)

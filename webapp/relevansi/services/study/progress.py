@@ -143,14 +143,11 @@ def _blocks(questions: Sequence[QuestionProgress]) -> list[Sequence[QuestionProg
     if len(questions) <= MOST_ROWS:
         return [[question] for question in questions]
     # Positions begin anew with each set, and "41 to 5" would name nothing.
-    starts = [at for at in range(1, len(questions)) if _begins_set(questions, at)]
+    neighbours = enumerate(pairwise(questions), start=1)
+    starts = [at for at, (before, here) in neighbours if here.position <= before.position]
     bounds = pairwise([0, *starts, len(questions)])
     sets = [questions[first:last] for first, last in bounds]
     return [of[at : at + BLOCK] for of in sets for at in range(0, len(of), BLOCK)]
-
-
-def _begins_set(questions: Sequence[QuestionProgress], at: int) -> bool:
-    return questions[at].position <= questions[at - 1].position
 
 
 def _cell(block: Sequence[QuestionProgress], rater: str, *, is_blind: bool) -> MapCell | None:

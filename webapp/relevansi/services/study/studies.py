@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, false, func, select, true, update
+from sqlalchemy import false, func, select, true, update
 from sqlalchemy.orm import Session
 
 from relevansi import labels
@@ -259,7 +259,8 @@ def set_switches(session: Session, study: Study, switches_after: Switches, now: 
             log(session, study, f"set {name}", study.name, _logged(old), _logged(new), now)
             changed.add(name)
     if "asks_quality" in changed:
-        answered = true() if KINDS[study.kind].always_answered else _answered()
+        has_text = func.trim(Query.response, " \t\r\n") != ""
+        answered = true() if KINDS[study.kind].always_answered else has_text
         condition = answered if study.asks_quality else false()
         session.execute(update(Query).where(_in_study(study.id)).values(asks_quality=condition))
     if "cannot_tell" in changed:
@@ -280,10 +281,6 @@ def _to_store(value: Any) -> Any:
 def _logged(value: Any) -> str:
     stored = _to_store(value)
     return json.dumps(stored) if isinstance(stored, dict | list) else str(stored)
-
-
-def _answered() -> ColumnElement[bool]:
-    return func.trim(Query.response, " \t\r\n") != ""
 
 
 def _refresh(session: Session, study_id: int) -> None:

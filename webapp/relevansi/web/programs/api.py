@@ -53,12 +53,12 @@ from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.offline import runs as offline_runs
 from relevansi.services.programs import rows
 from relevansi.services.programs.rows import (
+    FilteredItems,
+    FilteredJudgments,
     Id,
     InPages,
     ItemRow,
     JudgmentRow,
-    OfItems,
-    OfJudgments,
     Page,
     QuestionRow,
     RatingRow,
@@ -585,14 +585,14 @@ def list_questions(query: InPages) -> Page[QuestionRow]:
 
 
 @operation("/items", "read")
-def list_items(query: OfItems) -> Page[ItemRow]:
+def list_items(query: FilteredItems) -> Page[ItemRow]:
     """Return the judged items: of a question, of a run, or those that nobody judged."""
     with access.reading() as (session, rater):
         return rows.item_rows(session, rater.study, query)
 
 
 @operation("/judgments", "read")
-def list_judgments(query: OfJudgments) -> Page[JudgmentRow]:
+def list_judgments(query: FilteredJudgments) -> Page[JudgmentRow]:
     """Return the verdicts in force, in pages of so many items."""
     with access.reading() as (session, rater):
         return rows.judgment_rows(session, rater.study, query)
@@ -610,7 +610,7 @@ def judge_item(body: NewJudgment) -> JudgmentRow:
 
 
 @operation("/ratings", "read")
-def list_ratings(query: OfJudgments) -> Page[RatingRow]:
+def list_ratings(query: FilteredJudgments) -> Page[RatingRow]:
     """Return the grades of answers with their notes, in pages of so many answers."""
     with access.reading() as (session, rater):
         return rows.rating_rows(session, rater.study, query)
