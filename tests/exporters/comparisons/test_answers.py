@@ -102,7 +102,7 @@ def test_nothing_is_claimed_before_all_is_judged(state: State | None, sentence: 
     groups, _ = answers.forest(report)
 
     assert answers.answer(report.comparison, report.state).title == sentence
-    assert all(not group.ahead for group in answers.panel(report))
+    assert not any(row.ahead_of for group in answers.panel(report) for row in group.rows)
     assert not any(row.is_shown for group in groups for row in group.rows)
     precision = answers.panel(report)[0].rows[1].figure
     assert (precision.state, precision.low, precision.high) == (Drawn.PROVISIONAL, 0, 0.1)
@@ -116,6 +116,6 @@ def test_the_marked_answer_is_the_same_sentence_with_shapes() -> None:
     assert marked.title.count("<use") == 2
     assert marked.title.striptags() == plain.title  # type: ignore[attr-defined]
     first, *_ = answers.panel(report)
-    assert [row.is_ahead for row in first.rows] == [True, False]
+    assert [bool(row.ahead_of) for row in first.rows] == [True, False]
     (group, *_), left_out = answers.forest(report)
     assert (group.rows[0].figure.mark, group.rows[0].is_shown, left_out) == (1, True, 0)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, groupby, product
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from markupsafe import Markup
 
@@ -32,6 +33,8 @@ from relevansi.metrics.judging.queries import QUALITY
 from relevansi.metrics.planning.power import USUAL
 from relevansi.metrics.planning.settled import SettledOrder, SettledOrders
 from relevansi.records import Scale, State
+
+RowT = TypeVar("RowT")
 
 TWO_LINES = 112
 """The most characters of an answer that fit into two lines of a page."""
@@ -265,25 +268,25 @@ def detectable_sentence(report: ComparisonReport) -> str:
 
 
 class PanelRow(NamedTuple):
-    """One method in one figure; ``is_ahead`` where a test puts it ahead of another."""
+    """One method in one figure, and whom a test puts it ahead of."""
 
     method: Method
     figure: Figure
-    is_ahead: bool
+    ahead_of: tuple[Method, ...]
 
 
-class PanelGroup(NamedTuple):
-    """One headline figure in every method. ``ahead`` has each winner and whom it is ahead of.
+class FigureRows(NamedTuple, Generic[RowT]):
+    """The rows of one figure on its axis, whose numbers stand below it where it ``has_scale``.
 
-    ``has_scale`` says whether the numbers of the axis stand below it.
+    ``n`` is over how many questions differences are.
     """
 
     name: str
     unit: str
     axis: Axis
-    ahead: tuple[tuple[Method, tuple[Method, ...]], ...]
-    rows: tuple[PanelRow, ...]
+    rows: tuple[RowT, ...]
     has_scale: bool
+    n: str = ""
 
 
 def axis_of(figure: str) -> Axis:
@@ -294,7 +297,7 @@ def axis_of(figure: str) -> Axis:
     return charts.QUALITY if top == 5 else Axis(0, top, tuple(top * n / 5 for n in range(6)))
 
 
-def panel(report: ComparisonReport) -> list[PanelGroup]:
+def panel(report: ComparisonReport) -> list[FigureRows[PanelRow]]:
     """Return the headline figures of every method, those of one axis together."""
     comparison, by_run = report.comparison, methods(report)
     figures = panel_figures(comparison.headline)
@@ -302,11 +305,11 @@ def panel(report: ComparisonReport) -> list[PanelGroup]:
     tests = [] if is_open(report) else tests_of(comparison, figures)
     groups = []
     for place, figure in enumerate(figures):
-        beaten: dict[str, list[Method]] = {}
+        beaten: defaultdict[str, list[Method]] = defaultdict(list)
         for test in tests:
             if test.figure == figure and test.significant:
                 higher, lower = higher_and_lower(test)
-                beaten.setdefault(higher, []).append(by_run[lower])
+                beaten[higher].append(by_run[lower])
         rows = []
         for contender in comparison.contenders:
             run, estimate = contender.run.run, contender.estimates[figure]
@@ -316,13 +319,12 @@ def panel(report: ComparisonReport) -> list[PanelGroup]:
                 by_run[run].mark,
                 is_judged=contender.run.is_judged,
             )
-            rows.append(PanelRow(by_run[run], drawn, is_ahead=run in beaten))
+            rows.append(PanelRow(by_run[run], drawn, tuple(beaten[run])))
         groups.append(
-            PanelGroup(
+            FigureRows(
                 short_name(figure, comparison.scale),
                 unit_of(figure),
                 axes[place],
-                tuple((by_run[run], tuple(lower)) for run, lower in beaten.items()),
                 tuple(rows),
                 has_scale=axes[place] not in axes[place + 1 :],
             )
@@ -352,18 +354,7 @@ class ForestRow(NamedTuple):
     is_shown: bool
 
 
-class ForestGroup(NamedTuple):
-    """One figure's differences; ``n`` is over how many questions, ``axis`` around a visible 0."""
-
-    name: str
-    n: str
-    unit: str
-    axis: Axis
-    rows: tuple[ForestRow, ...]
-    has_scale: bool
-
-
-def forest(report: ComparisonReport) -> tuple[list[ForestGroup], int]:
+def forest(report: ComparisonReport) -> tuple[list[FigureRows[ForestRow]], int]:
     """Return the differences that a page shows, by figure, and how many only the report has."""
     by_run = methods(report)
     figures = panel_figures(report.comparison.headline)
@@ -424,7 +415,7 @@ def _tested(by_run: Mapping[str, Method], test: Difference) -> ForestRow:
 
 def _forest_groups(
     report: ComparisonReport, lines: Sequence[tuple[str, int, ForestRow]]
-) -> list[ForestGroup]:
+) -> list[FigureRows[ForestRow]]:
     """Return the rows by figure, on an axis that figures of one unit share."""
     by_figure = [(name, [*rows]) for name, rows in groupby(lines, key=lambda line: line[0])]
     units = [unit_of(name) for name, _ in by_figure]
@@ -438,13 +429,13 @@ def _forest_groups(
     for place, (name, rows) in enumerate(by_figure):
         unit = units[place]
         groups.append(
-            ForestGroup(
+            FigureRows(
                 short_name(name, report.comparison.scale),
-                _n_in_words({n for _, n, _ in rows if n}),
                 unit,
                 charts.difference_axis(largest[unit]),
                 tuple(row for _, _, row in rows),
                 has_scale=unit not in units[place + 1 :],
+                n=_n_in_words({n for _, n, _ in rows if n}),
             )
         )
     return groups
