@@ -52,10 +52,9 @@ def report(session: Session, study: Study, now: datetime) -> UserStudyReport:
     )
     scores = [person.usability_score for person in people]
     suggested = assignments.exposure(session, study).suggested
-    settings = ("search_method", "llm", "most_questions", "withdrawn")
     return UserStudyReport(
         study=studies.shown_name(study),
-        **{name: getattr(phase, name) for name in settings},
+        **fields(phase, "search_method", "llm", "most_questions", "withdrawn"),
         people=people,
         judged_until=session.scalar(clicks.where(Participant.study_id == study.id)),
         version=version("relevansi"),

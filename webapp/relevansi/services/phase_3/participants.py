@@ -27,6 +27,7 @@ from relevansi.db.tables.phase_3 import (
 )
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.exporters.frame.json_files import fields
 from relevansi.failures import Busy, Conflict, Missing
 from relevansi.i18n import mark
 from relevansi.printable import look_alike
@@ -312,7 +313,7 @@ def _admit(
     """Store that a participant agreed, and give them a study of their own with one rater."""
     rename(session, participant, pseudonym)
     study = participant.study
-    same = {name: getattr(study, name) for name in ("show_pictures", "show_record", "cannot_tell")}
+    same = fields(study, "show_pictures", "show_record", "cannot_tell")
     name = f"{study.name} / {subject(participant)}"
     own_study = Study(name=name, blind=False, repeat_percent=0, created_at=now, **same)
     participant.rater = Rater(study=own_study, name=pseudonym, created_at=now)

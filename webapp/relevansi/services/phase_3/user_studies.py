@@ -16,6 +16,7 @@ from relevansi.chatbot.client import Chatbot, Patience, UnusableAddress, public_
 from relevansi.config import resource
 from relevansi.db.tables.phase_3 import ConsentText, UserStudy
 from relevansi.db.tables.study import Study
+from relevansi.exporters.frame.json_files import fields
 from relevansi.failures import Missing
 from relevansi.i18n import LANGUAGES, SOURCE_LANGUAGE, mark, texts_of
 from relevansi.services.study import studies
@@ -88,9 +89,7 @@ def settings(phase: UserStudy | None) -> UserStudySettings:
     """Return the settings of phase 3, those of a new one where there is none."""
     if phase is None:
         return UserStudySettings()
-    return UserStudySettings(
-        **{name: getattr(phase, name) for name in UserStudySettings.__struct_fields__}
-    )
+    return UserStudySettings(**fields(phase, *UserStudySettings.__struct_fields__))
 
 
 def set_settings(session: Session, study: Study, values: UserStudySettings, now: datetime) -> None:

@@ -30,6 +30,7 @@ from relevansi.db.tables.planning import (
 )
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
+from relevansi.exporters.frame.json_files import fields
 from relevansi.failures import Conflict, Missing, Refused
 from relevansi.i18n import mark
 from relevansi.metrics.comparisons.differences import (
@@ -165,7 +166,7 @@ def chosen_rule(session: Session, rule: PlanningRule) -> ChosenRule:
     return ChosenRule(
         of=session.scalar(select(func.count()).where(in_set)) or 0,
         sample=tuple(drawn),
-        **{name: getattr(rule, name) for name in RULE_FIELDS},
+        **fields(rule, *RULE_FIELDS),
     )
 
 

@@ -48,6 +48,7 @@ from relevansi.db.tables.judging import (
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
+from relevansi.exporters.frame.json_files import fields
 from relevansi.importers.runs import prices, property_cards
 from relevansi.kinds import KINDS, from_row, listed_item
 from relevansi.kinds.property import EMOJI
@@ -300,7 +301,7 @@ def rating_page(
     progress = stored_summaries.by_category(session, rater.id, run_id)
     suggests = row.suggest_quality is not False
     return RatingPage(
-        **{name: row._mapping[name] for name in OPEN_PAGE_COLUMNS},
+        **fields(row, *OPEN_PAGE_COLUMNS),
         earlier_turns=of_question(session, run_id, row.question_id),
         cards=_cards(session, rater, row.id),
         holes=verdicts.holes(session, Query.id == row.id).get(row.id, ()),
@@ -621,7 +622,7 @@ def blind_page(
     if not task.asks_quality:
         notes = "\n".join(dict.fromkeys(row.notes for row in rated if row.notes))
     return BlindPage(
-        **{name: task._mapping[name] for name in SHARED_COLUMNS},
+        **fields(task, *SHARED_COLUMNS),
         task_id=task.id,
         earlier_turns=tuple(
             EarlierTurn(turn.question, _in_one_style(turn))

@@ -36,7 +36,7 @@ from relevansi.services.comparisons import chosen_runs, comparisons, rated_compa
 from relevansi.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
 from relevansi.services.comparisons.rated_comparisons import RatedCsv
 from relevansi.services.rating import tasks
-from relevansi.services.runs import reports, runs, waiting_files
+from relevansi.services.runs import runs, waiting_files
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import assignments, studies
 from relevansi.web.frame import access, forms
@@ -90,7 +90,7 @@ def show() -> str:
     """Show the comparison of the chosen runs, else of the first phase that has any."""
     with access.reading() as (session, rater):
         study = rater.study
-        rule = reports.rule_of(session, study, rules.requested_rule())
+        rule = rules.requested_rule(session, study)
         phases = chosen_runs.phases_of(session, study)
         address = _address(_chosen(session, study, phases), rule, study)
         report, different = None, {}
@@ -120,7 +120,7 @@ def question(position: int) -> str:
     While raters are blind this is logged: their owner may be one of them.
     """
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.requested_rule())
+        rule = rules.requested_rule(session, rater.study)
         address = _address(request.args.getlist("runs"), rule, rater.study)
         compared = [runs.find(session, rater.study, run) for run in address.runs]
         lists = chosen_runs.compared_question(session, rater.study, address.runs, position, rule)
@@ -226,7 +226,7 @@ def _report() -> tuple[ComparisonReport, Address]:
         report, _ = rated_comparisons.compare_files(files, phase=_phase())
         return report, _address_of_files(files)
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.requested_rule())
+        rule = rules.requested_rule(session, rater.study)
         address = _address(request.args.getlist("runs"), rule, rater.study)
         report = comparisons.report(session, rater.study, address.runs, rule, with_agreement=True)
         return report, address

@@ -33,7 +33,7 @@ from relevansi.metrics.gold.constraints import ConstraintReport, MissingRule, he
 from relevansi.notation import RATIO, four
 from relevansi.services.gold import card_agreement, constraints, gold
 from relevansi.services.gold.constraints import CheckedQuery, NoGold
-from relevansi.services.runs import reports, runs
+from relevansi.services.runs import runs
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import chosen_file, validated_form
 from relevansi.web.frame.htmx import attached, see_other
@@ -201,7 +201,7 @@ FIRST_SHOWN = 10
 def beside_people(run_id: str) -> str:
     """Show the confusion table, kappa, precision and recall, and the cards to look at."""
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.requested_rule())
+        rule = rules.requested_rule(session, rater.study)
         comparison = card_agreement.agreement_with_people(session, rater.study, run_id, rule)
         choices = rules.rule_choices(session, rater.study)
     return render_template(

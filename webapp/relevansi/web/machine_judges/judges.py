@@ -13,6 +13,7 @@ from relevansi.chatbot.client import public_address
 from relevansi.config import JudgeEndpoint
 from relevansi.db.tables.machine_judges import MachineJudge, MachineSession
 from relevansi.exporters.agreement import report as words
+from relevansi.exporters.frame.json_files import fields
 from relevansi.i18n import gettext, mark
 from relevansi.metrics.agreement.report import COEFFICIENTS
 from relevansi.records import Scale
@@ -196,8 +197,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, has_terms: 
         why_not = _why_not(judge, work)
         if work.earlier and not any(field.raw_data for field in form):
             last = work.earlier[0].line
-            prices = ("prompt_price", "completion_price", "currency")
-            form = TermsForm(**{name: getattr(last, name) for name in prices})
+            form = TermsForm(**fields(last, "prompt_price", "completion_price", "currency"))
         estimate = expected = None
         if not (why_not or errors or work.current):
             terms = form.terms()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from flask import Blueprint, Response
 
-from relevansi.services.runs import reports
 from relevansi.services.workers import jobs, kinds
 from relevansi.web.frame import access
 from relevansi.web.study import rules
@@ -23,7 +22,7 @@ def pack(run_id: str | None = None) -> Response:
     from relevansi.services.proof_packs import packs  # noqa: PLC0415 - brings pandas, which no page needs
 
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.requested_rule())
+        rule = rules.requested_rule(session, rater.study)
         job_data = kinds.order_to_pack(run_id, rule)
         if not packs.is_long(session, rater.study, run_id, rule):
             return download(kinds.make_pack(session, rater.study, job_data, lambda *_: None))

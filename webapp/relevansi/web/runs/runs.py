@@ -165,7 +165,7 @@ def show(run_id: str) -> str:
     with access.reading() as (session, rater):
         study = rater.study
         run, latency = runs.run_page(session, rater, run_id), runs.latency_of(session, run_id)
-        rule = reports.rule_of(session, study, rules.requested_rule())
+        rule = rules.requested_rule(session, study)
         report = reports.report_in_words(session, study, run_id, rule)
         with_unasked = reports.report(session, study, run_id, rule, with_unasked=True)
         choices = rules.rule_choices(session, study)
@@ -317,7 +317,7 @@ def remove_sample() -> Response:
 def metrics(run_id: str) -> Response:
     """Return the same numbers as the page and the command line, as JSON."""
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.requested_rule())
+        rule = rules.requested_rule(session, rater.study)
         report = reports.report(session, rater.study, run_id, rule)
     return jsonify(metrics_json(report))
 
@@ -327,7 +327,7 @@ def export(run_id: str, name: str) -> Response:
     """Return a run as a file to take away."""
     file_format = next(key for key, value in FORMATS.items() if value == name)
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.requested_rule())
+        rule = rules.requested_rule(session, rater.study)
         file = exports.export(session, rater.study, run_id, rule, file_format)
     return attached(file.data, file.media_type, file.name)
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from relevansi import labels
 from relevansi.db.tables.study import Study
 from relevansi.services.runs import reports
+from relevansi.services.runs.reports import Rule
 
 
 class RuleChoice(Struct, frozen=True):
@@ -16,9 +17,9 @@ class RuleChoice(Struct, frozen=True):
     label: str
 
 
-def requested_rule() -> str | None:
-    """Return the rule that the address names; ``None`` leaves the choice to the study."""
-    return request.args.get("rule") or None
+def requested_rule(session: Session, study: Study) -> Rule:
+    """Return the rule that the address names, else the usual one of the study."""
+    return reports.rule_of(session, study, request.args.get("rule") or None)
 
 
 def rule_choices(session: Session, study: Study) -> tuple[RuleChoice, ...]:
