@@ -22,7 +22,7 @@ from relevansi.services.judging import judgments, stored_summaries, undoing
 from relevansi.services.offline.runs import offline_run
 from relevansi.services.planning import settled
 from relevansi.services.proof_packs import packs
-from relevansi.services.rating import pages, particulars
+from relevansi.services.rating import open_pages, particulars
 from relevansi.services.runs import reports, results, runs, stored_results
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -132,7 +132,7 @@ def test_it_is_shown_at_its_rank_and_said_in_the_json_export(
 ) -> None:
     """On the page of the question, beside the other run, and in the file without a server."""
     run_id, rule = methods["bm25"], reports.of_rater(rater)
-    page = pages.rating_page(session, rater, run_id, 1)
+    page = open_pages.rating_page(session, rater, run_id, 1)
     known = particulars.of_answer(session, study, run_id, 1)
     compared = chosen_runs.compared_question(session, study, [*methods.values()], 1, rule)
     exported = {

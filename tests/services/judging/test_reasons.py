@@ -16,7 +16,7 @@ from relevansi.services.judging import judgments, reasons
 from relevansi.services.judging.reasons import ReasonTooLong, TooManyReasons, UnknownReason
 from relevansi.services.people import history
 from relevansi.services.people.history import EventFilters
-from relevansi.services.rating import pages
+from relevansi.services.rating import open_pages
 from tests.services.judging.rater_rows import summary
 from tests.services.runs.runs import NO, YES, click
 
@@ -116,7 +116,7 @@ def test_page_and_history_show_the_reason(
     judgments.judge(session, rater, run_id, 1, 1, NO, click("e1"))
     give(session, rater, run_id, "price", "r2")
 
-    page = pages.rating_page(session, rater, run_id, 1)
+    page = open_pages.rating_page(session, rater, run_id, 1)
     assert [card.reason for card in page.cards] == ["price", None, "price"]
     assert page.reasons == reasons.offered(study.kind, None)
     entries = history.history(session, rater, EventFilters()).entries

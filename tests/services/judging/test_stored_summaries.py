@@ -24,8 +24,8 @@ from relevansi.services.judging import changes, events, judgments, stored_summar
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.judging.verdicts import Verdicts, blindness
-from relevansi.services.rating import pages, task_judgments
-from relevansi.services.rating.pages import BlindPage
+from relevansi.services.rating import blind_pages, task_judgments
+from relevansi.services.rating.blind_pages import BlindPage
 from relevansi.services.rating.pool import POOL, REPEAT
 from relevansi.services.runs import runs, stored_runs
 from relevansi.services.runs.stored_runs import Labels
@@ -218,7 +218,7 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     a, b, c, d = of_slugs(page, "a", "b", "c", "d")
     task_judgments.judge(session, rater, page.task_id, b, YES, robot.click())
     session.expire_all()
-    page = pages.blind_page(session, rater, page.task_id)
+    page = blind_pages.blind_page(session, rater, page.task_id)
     assert counts(page) == [(1, 1, 1, None), (1, 1, 2, None)]
     spans = sorted(summary.figures["mean_precision_at_5"][1:] for _, summary in page.figures)
     assert spans == [(1 / 3, 1.0), (1 / 2, 1.0)]
@@ -226,12 +226,12 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     for key, verdict in ((a, NO), (c, Relevance.UNSURE), (d, NO)):
         task_judgments.judge(session, rater, page.task_id, key, verdict, robot.click())
     session.expire_all()
-    page = pages.blind_page(session, rater, page.task_id)
+    page = blind_pages.blind_page(session, rater, page.task_id)
     # a, b: 1 of 2 at rank 2; b, c, d with c not relevant: 1 of 3 at rank 1.
     assert counts(page) == [(1, 2, 1, 1 / 3), (1, 2, 2, 0.5)]
     set_study(session, study, cannot_tell="left_out")
     session.expire_all()
-    page = pages.blind_page(session, rater, page.task_id)
+    page = blind_pages.blind_page(session, rater, page.task_id)
     assert counts(page) == [(1, 2, 1, 0.5), (1, 2, 2, 0.5)]
     assert [answer.letter for answer in page.answers] == ["A", "B"]
 
@@ -255,7 +255,7 @@ def test_a_repeat_s_figures_begin_at_nothing(session: Session, study: Study, rat
         )
     )
     assert twin is not None
-    first = pages.blind_page(session, rater, twin)
+    first = blind_pages.blind_page(session, rater, twin)
     letters = [letter for letter, _ in page.figures]
     assert letters == [letter for letter, _ in first.figures]
     assert {summary.judged_count for _, summary in page.figures} == {0}
@@ -263,11 +263,11 @@ def test_a_repeat_s_figures_begin_at_nothing(session: Session, study: Study, rat
 
     robot.rate(page, NO)
     session.expire_all()
-    again = pages.blind_page(session, rater, page.task_id)
+    again = blind_pages.blind_page(session, rater, page.task_id)
     listed = [summary for _, summary in again.figures if summary.results_count]
     assert [summary.figures["mean_precision_at_5"].value for summary in listed] == [0.0, 0.0]
     assert [summary.figures["success_rate"].value for summary in listed] == [0.0, 0.0]
-    first = pages.blind_page(session, rater, twin)
+    first = blind_pages.blind_page(session, rater, twin)
     before = [summary for _, summary in first.figures if summary.results_count]
     assert [summary.figures["mean_precision_at_5"].value for summary in before] == [1.0, 1.0]
 

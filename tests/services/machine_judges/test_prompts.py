@@ -17,7 +17,7 @@ from relevansi.services.machine_judges.prompts import (
     MachineVerdict,
     UnreadableVerdict,
 )
-from relevansi.services.rating.pages import EarlierTurn
+from relevansi.services.rating.conversations import EarlierTurn
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import history
 from relevansi.services.people.history import ChangeKind, EventFilters, HistoryEntry, NoLongerLatest
-from relevansi.services.rating import pages, task_judgments, tasks
+from relevansi.services.rating import blind_pages, task_judgments, tasks
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -170,7 +170,7 @@ def test_the_latest_change_can_be_undone_once(session: Session, rater: Rater, ru
 def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) -> None:
     task = tasks.next_task(session, budi, NOW)
     assert task is not None
-    page = pages.blind_page(session, budi, task.id)
+    page = blind_pages.blind_page(session, budi, task.id)
     task_judgments.judge(session, budi, task.id, page.cards[0].key, YES, click("e1"))
     history.undo(session, budi, latest(session, budi).id, click("u", minute=1))
     session.flush()
@@ -190,10 +190,10 @@ def test_blind_entries_name_no_run(
     study.blind = True
     task = tasks.next_task(session, budi, NOW)
     assert task is not None
-    page = pages.blind_page(session, budi, task.id)
+    page = blind_pages.blind_page(session, budi, task.id)
     for number, shown in enumerate(page.cards):
         task_judgments.judge(session, budi, task.id, shown.key, YES, click(f"c{number}"))
-    (answer,) = pages.blind_page(session, budi, task.id).answers
+    (answer,) = blind_pages.blind_page(session, budi, task.id).answers
     task_judgments.rate(session, budi, task.id, answer.key, AnswerRating(quality=4), click("q"))
     (result,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
 

@@ -27,7 +27,7 @@ from relevansi.services.phase_3.own_questions import (
 )
 from relevansi.services.phase_3.participants import PhaseClosed
 from relevansi.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
-from relevansi.services.rating import pages
+from relevansi.services.rating import open_pages
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.workers.loop import Idle
 from tests.conftest import NOW
@@ -64,7 +64,7 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
     for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
         said = click(f"c{rank}")
         judgments.judge(session, *place(melati), position, rank, verdict, said)
-    page = pages.rating_page(session, *place(melati), position, QueryFilter())
+    page = open_pages.rating_page(session, *place(melati), position, QueryFilter())
     assert [card.card.identity[5:] for card in page.cards] == ["rumah-cemara", "rumah-johor"]
     assert page.summary.figures["mean_precision_at_5"].value == 0.5  # 1 relevant of 2
     rater, run_id = place(melati)
@@ -105,7 +105,7 @@ def test_whatever_a_chatbot_writes_can_be_kept_and_shown(
 
     WORK.store(session, call, answer, NOW)
     session.flush()
-    page = pages.rating_page(session, *place(melati), 1, QueryFilter())
+    page = open_pages.rating_page(session, *place(melati), 1, QueryFilter())
     assert page.response
 
 

@@ -20,7 +20,7 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.offline import runs as offline
 from relevansi.services.planning import samples
-from relevansi.services.rating import pages, task_order, tasks, workloads
+from relevansi.services.rating import blind_pages, open_pages, task_order, tasks, workloads
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs import reports, runs
 from relevansi.services.study import progress, studies
@@ -107,12 +107,12 @@ def test_a_verdict_given_outside_the_sample_counts_nowhere(
     for number in drawn:
         rate(session, rater, run_id, number)
     before = reports.report(session, study, run_id, reports.rule_of(session, study))
-    alone = pages.rating_page(session, rater, run_id, 2, QueryFilter())
+    alone = open_pages.rating_page(session, rater, run_id, 2, QueryFilter())
 
     rate(session, rater, run_id, 1, NO)
 
     assert reports.report(session, study, run_id, reports.rule_of(session, study)) == before
-    after = pages.rating_page(session, rater, run_id, 2, QueryFilter())
+    after = open_pages.rating_page(session, rater, run_id, 2, QueryFilter())
     assert after.run_progress == alone.run_progress
     assert after.run_progress.totals.n_queries == 3
 
@@ -158,13 +158,13 @@ def test_the_ways_of_the_rating_page_lead_past_the_others(
     session: Session, rater: Rater, run_id: str, drawn: tuple[int, ...]
 ) -> None:
     assert drawn
-    place = pages.rating_page(session, rater, run_id, 2, QueryFilter()).place
+    place = open_pages.rating_page(session, rater, run_id, 2, QueryFilter()).place
     assert (place.position, place.of) == (1, 3)
     assert (place.previous, place.next, place.next_open) == (None, 4, 4)
     rate(session, rater, run_id, 4)
-    assert pages.rating_page(session, rater, run_id, 2, QueryFilter()).place.next_open == 6
+    assert open_pages.rating_page(session, rater, run_id, 2, QueryFilter()).place.next_open == 6
 
-    other = pages.rating_page(session, rater, run_id, 3, QueryFilter()).place
+    other = open_pages.rating_page(session, rater, run_id, 3, QueryFilter()).place
     assert (other.position, other.of) == (None, 3)
     assert (other.previous, other.next, other.next_open) == (2, 4, 6)
 
@@ -180,7 +180,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     seed = next(seed for seed in range(1000) if sampled(whole.questions, seed).isdisjoint({first}))
     samples.draw_sample(session, rater, whole, 3, NOW, seed=seed)
 
-    page = pages.blind_page(session, rater, given[0].id)
+    page = blind_pages.blind_page(session, rater, given[0].id)
     assert page.place.position is None
     assert page.place.next is None
     assert page.progress.of == 3

@@ -13,8 +13,8 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.records import Click, EmptyOutcome, ReadQuery, Relevance
 from relevansi.services.judging.answer_ratings import AnswerRating
-from relevansi.services.rating import pages, task_judgments, tasks
-from relevansi.services.rating.pages import BlindPage
+from relevansi.services.rating import blind_pages, task_judgments, tasks
+from relevansi.services.rating.blind_pages import BlindPage
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.runs.runs import click, run, store
@@ -48,7 +48,7 @@ class Robot:
         self.clicks += 1
         now = NOW + timedelta(minutes=self.clicks)
         task = tasks.next_task(self.session, self.rater, now)
-        return pages.blind_page(self.session, self.rater, task.id) if task else None
+        return blind_pages.blind_page(self.session, self.rater, task.id) if task else None
 
     def rate(self, page: BlindPage, relevance: Relevance = YES, quality: int = 4) -> None:
         session, rater, task = self.session, self.rater, page.task_id
@@ -59,7 +59,7 @@ class Robot:
             rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
             task_judgments.rate(session, rater, task, None, rating, self.click())
         rating = AnswerRating(quality=quality)
-        for answer in pages.blind_page(session, rater, task).answers:
+        for answer in blind_pages.blind_page(session, rater, task).answers:
             if answer.quality is None:
                 task_judgments.rate(session, rater, task, answer.key, rating, self.click())
 

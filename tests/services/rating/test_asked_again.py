@@ -18,7 +18,7 @@ from relevansi.records import Blindness
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.verdicts import blindness
-from relevansi.services.rating import asked_again, pages, task_judgments, tasks, workloads
+from relevansi.services.rating import asked_again, blind_pages, task_judgments, tasks, workloads
 from relevansi.services.rating.asked_again import OpenWork
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -76,7 +76,7 @@ def test_open_verdicts_come_again_in_the_task(session: Session, study: Study, ra
 
     task = tasks.next_task(session, rater, LATER)
     assert task is not None
-    page = pages.blind_page(session, rater, task.id)
+    page = blind_pages.blind_page(session, rater, task.id)
     assert sorted(str(shown.relevance) for shown in page.cards) == ["1", "None", "None"]
 
 
@@ -101,7 +101,7 @@ def test_the_same_answer_then_counts_as_blind(session: Session, study: Study, ra
     asked_again.ask(session, study, LATER)
     task = tasks.next_task(session, rater, LATER)
     assert task is not None
-    cards = pages.blind_page(session, rater, task.id).cards
+    cards = blind_pages.blind_page(session, rater, task.id).cards
     key = next(one.key for one in cards if one.relevance is None and one.card.identity[5:] == "b")
     task_judgments.judge(session, rater, task.id, key, NO, click("again", minute=2000))
     assert counts(given(session, rater)) == (2, 1, 1, 1)

@@ -20,7 +20,7 @@ from relevansi.services.catalogue.filters import Filters
 from relevansi.services.judging import answer_ratings, judgments, stored_summaries, undoing
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import raters
-from relevansi.services.rating import lookups, pages, pool, task_judgments, workloads
+from relevansi.services.rating import blind_pages, lookups, pool, task_judgments, workloads
 from relevansi.services.rating.lookups import LookupOff, Place, TooManySearches
 from tests.conftest import NOW
 from tests.services.gold.gold_files import stored_run, take_gold
@@ -273,13 +273,13 @@ def test_other_blind_raters_are_asked_about_what_one_pinned(session: Session, st
     assert again is not None
     (asked,) = [shown for shown in again.cards if shown.relevance is None]
     assert asked.card.title == "House new"
-    own = pages.blind_page(session, first, page.task_id)
+    own = blind_pages.blind_page(session, first, page.task_id)
     assert [shown.relevance for shown in own.cards if shown.card.title == "House new"] == [YES]
     task_judgments.judge(session, second, again.task_id, asked.key, NO, click("n"))
     assert workloads.of_rater(session, second).units[unit].open_judgments == 0
     assert stored_summaries.check(session) == []
     task_judgments.undo(session, first, click("u", minute=1))
-    assert len(pages.blind_page(session, first, page.task_id).cards) == len(page.cards)
+    assert len(blind_pages.blind_page(session, first, page.task_id).cards) == len(page.cards)
 
 
 def test_a_pin_in_a_repeat_sets_the_outcome_of_the_repeat_alone(
@@ -294,11 +294,11 @@ def test_a_pin_in_a_repeat_sets_the_outcome_of_the_repeat_alone(
     task = workloads._make_repeat(session, ani, empty, NOW)
     place = lookups.of_task(session, ani, task.id)
     lookups.pin(session, ani, place, listed(session, "a"), click("p", minute=60))
-    shown = pages.blind_page(session, ani, task.id)
+    shown = blind_pages.blind_page(session, ani, task.id)
     assert shown.empty_outcome == FALSE_NEGATIVE
     assert names(session, ani, place) == ["House a"]
     task_judgments.undo(session, ani, click("u", minute=61))
-    assert pages.blind_page(session, ani, task.id).empty_outcome is None
+    assert blind_pages.blind_page(session, ani, task.id).empty_outcome is None
     assert outcome(session, ani, place) == FALSE_NEGATIVE  # of the first time
 
 
@@ -316,7 +316,7 @@ def test_a_deleted_rater_takes_searches_and_evidence_along(session: Session, stu
     assert [shown.card.title for shown in asked.cards] == ["House a"]
     raters.delete_rater(session, ani, NOW)
     assert session.scalars(select(Search)).all() == []
-    assert pages.blind_page(session, budi, asked.task_id).cards == ()
+    assert blind_pages.blind_page(session, budi, asked.task_id).cards == ()
 
 
 def test_more_searches_than_a_minute_has_room_for_are_refused(

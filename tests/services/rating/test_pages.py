@@ -16,13 +16,10 @@ from relevansi.records import EmptyOutcome, ReadQuery, Relevance
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.judgments import UnknownQuery
-from relevansi.services.rating import pages
-from relevansi.services.rating.pages import (
-    EarlierTurn,
-    EarlierVerdict,
-    RatingPage,
-    earlier_verdicts_by_item,
-)
+from relevansi.services.rating import open_pages
+from relevansi.services.rating.conversations import EarlierTurn
+from relevansi.services.rating.earlier_verdicts import EarlierVerdict, earlier_verdicts_by_item
+from relevansi.services.rating.open_pages import RatingPage
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.study import studies
 from tests.conftest import NOW
@@ -36,7 +33,7 @@ def stored(session: Session, study: Study, *queries: ReadQuery, method: str = "h
 def page(
     session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter | None = None
 ) -> RatingPage:
-    return pages.rating_page(session, rater, run_id, query_id, wanted or QueryFilter())
+    return open_pages.rating_page(session, rater, run_id, query_id, wanted or QueryFilter())
 
 
 YES = Relevance.RELEVANT
@@ -60,13 +57,13 @@ def test_next_open_goes_round_in_its_category(session: Session, study: Study, ra
 
 def test_a_rater_goes_on_where_they_stopped(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study, query(1), query(2, card("a"), card("b")), query(3))
-    assert pages.first_open(session, rater, run_id) == 1
+    assert open_pages.first_open(session, rater, run_id) == 1
     judgments.judge(session, rater, run_id, 2, 1, YES, click("e1"))
 
-    assert pages.first_open(session, rater, run_id) == 2
+    assert open_pages.first_open(session, rater, run_id) == 2
     judgments.judge(session, rater, run_id, 2, 2, YES, click("e2"))
     judgments.rate(session, rater, run_id, 2, AnswerRating(quality=5), click("e3"))
-    assert pages.first_open(session, rater, run_id) == 3
+    assert open_pages.first_open(session, rater, run_id) == 3
 
 
 def test_the_suggested_quality_is_never_set(session: Session, study: Study, rater: Rater) -> None:
@@ -88,7 +85,7 @@ def test_correct_empty_is_doubted_by_others(session: Session, study: Study, rate
     other = stored(session, study, query(1, card("a"), card("b")), method="b")
     judgments.judge(session, rater, other, 1, 1, YES, click("e1"))
 
-    (answer,) = pages.other_answers(session, rater, page(session, rater, empty, 1))
+    (answer,) = open_pages.other_answers(session, rater, page(session, rater, empty, 1))
     assert (answer.run_id, answer.relevant_count, answer.results_count) == (other, 1, 2)
 
 

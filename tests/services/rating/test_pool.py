@@ -20,8 +20,8 @@ from relevansi.db.tables.study import Study
 from relevansi.records import EmptyOutcome, QueryState, ReadQuery, Relevance
 from relevansi.services.judging import stored_summaries
 from relevansi.services.judging.answer_ratings import AnswerRating
-from relevansi.services.rating import pages, pool, task_judgments, tasks, workloads
-from relevansi.services.rating.pages import BlindPage, TaskStage
+from relevansi.services.rating import blind_pages, pool, task_judgments, tasks, workloads
+from relevansi.services.rating.blind_pages import BlindPage, TaskStage
 from relevansi.services.rating.pool import POOL, REPEAT, Purpose, Unit, commitment, draw
 from relevansi.services.rating.workloads import Progress, Workload
 from relevansi.services.runs import runs
@@ -44,10 +44,10 @@ def test_raters_at_once_keep_the_overlap(database: Database) -> None:
                 one = session.get_one(Rater, rater_id)
                 task = tasks.next_task(session, one, NOW)
                 if task is not None:
-                    page = pages.blind_page(session, one, task.id)
+                    page = blind_pages.blind_page(session, one, task.id)
                     said = click(f"{rater_id}-{number}")
                     task_judgments.judge(session, one, task.id, page.cards[0].key, YES, said)
-                    (answer,) = pages.blind_page(session, one, task.id).answers
+                    (answer,) = blind_pages.blind_page(session, one, task.id).answers
                     rated = click(f"{rater_id}-{number}q")
                     task_judgments.rate(
                         session, one, task.id, answer.key, AnswerRating(quality=1), rated
@@ -169,7 +169,7 @@ def rate_something(session: Session, robot: Robot, draw: Random) -> None:
     if not given:
         return
     task_id = draw.choice(given) if task is None or draw.random() < 0.2 else task.id
-    page = pages.blind_page(session, robot.rater, task_id)
+    page = blind_pages.blind_page(session, robot.rater, task_id)
     verdicts = [None, *Relevance] if draw.random() < 0.3 else list(Relevance)
     for shown in page.cards:
         if draw.random() < 0.9:
@@ -178,7 +178,7 @@ def rate_something(session: Session, robot: Robot, draw: Random) -> None:
     if page.asks_emptiness and draw.random() < 0.9:
         rating = AnswerRating(empty_outcome=draw.choice(list(EmptyOutcome)))
         task_judgments.rate(session, robot.rater, task_id, None, rating, robot.click())
-    for answer in pages.blind_page(session, robot.rater, task_id).answers:
+    for answer in blind_pages.blind_page(session, robot.rater, task_id).answers:
         if draw.random() < 0.9:
             rated = AnswerRating(quality=draw.randrange(6))
             task_judgments.rate(session, robot.rater, task_id, answer.key, rated, robot.click())
@@ -263,7 +263,7 @@ def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rat
         )
     )
     assert twin is not None
-    first = pages.blind_page(session, rater, twin)
+    first = blind_pages.blind_page(session, rater, twin)
 
     assert (again.stage, again.answers, first.stage) == (TaskStage.CARDS, (), TaskStage.DONE)
     assert {shown.relevance for shown in again.cards} == {None}
@@ -276,7 +276,7 @@ def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rat
 
     for shown in again.cards:
         task_judgments.judge(session, rater, again.task_id, shown.key, NO, robot.click())
-    again = pages.blind_page(session, rater, again.task_id)
+    again = blind_pages.blind_page(session, rater, again.task_id)
     assert again.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in again.answers] == ["A", "B"]
     # Everything was called relevant first (5), nothing now (1).
@@ -304,7 +304,7 @@ def test_a_repeat_changes_no_figure(session: Session, rater: Rater, run_ids: lis
         for run_id in run_ids
     ]
     robot.rate(again, NO, quality=1)
-    (answer, _) = pages.blind_page(session, rater, again.task_id).answers
+    (answer, _) = blind_pages.blind_page(session, rater, again.task_id).answers
     task_judgments.rate(
         session, rater, again.task_id, answer.key, AnswerRating(notes="again"), robot.click()
     )
@@ -346,11 +346,11 @@ def test_empties_and_other_prices_come_again(session: Session, study: Study, rat
     first, second = again.cards
     task_judgments.judge(session, rater, again.task_id, first.key, NO, robot.click())
     session.flush()
-    _, second = pages.blind_page(session, rater, again.task_id).cards
+    _, second = blind_pages.blind_page(session, rater, again.task_id).cards
     assert second.earlier is not None
     assert (second.earlier.relevance, len(second.earlier.differing)) == (NO, 1)
-    robot.rate(pages.blind_page(session, rater, again.task_id))
-    page = pages.blind_page(session, rater, again.task_id)
+    robot.rate(blind_pages.blind_page(session, rater, again.task_id))
+    page = blind_pages.blind_page(session, rater, again.task_id)
     assert (page.stage, page.empty_outcome) == (TaskStage.DONE, "false_negative")
 
 

@@ -18,8 +18,8 @@ from relevansi.kinds.property import Card
 from relevansi.records import EmptyOutcome, QueryState, ReadQuery
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
-from relevansi.services.rating import pages, task_judgments, task_order, tasks, workloads
-from relevansi.services.rating.pages import BlindAnswer, BlindPage, TaskStage
+from relevansi.services.rating import blind_pages, task_judgments, task_order, tasks, workloads
+from relevansi.services.rating.blind_pages import BlindAnswer, BlindPage, TaskStage
 from relevansi.services.rating.pool import REPEAT, TASKS_BETWEEN, QueryFilter
 from relevansi.services.rating.tasks import UnknownTask
 from relevansi.services.rating.workloads import Progress
@@ -42,17 +42,17 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
         stored(session, study, method, replace(query(1, *cards, state=state), response=text))
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
-    (shown,) = pages.blind_page(session, rater, task.id).cards
+    (shown,) = blind_pages.blind_page(session, rater, task.id).cards
     task_judgments.judge(session, rater, task.id, shown.key, YES, click("e1"))
-    assert pages.blind_page(session, rater, task.id).stage is TaskStage.EMPTINESS
+    assert blind_pages.blind_page(session, rater, task.id).stage is TaskStage.EMPTINESS
     outcome = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     task_judgments.rate(session, rater, task.id, None, outcome, click("e2"))
 
-    page = pages.blind_page(session, rater, task.id)
+    page = blind_pages.blind_page(session, rater, task.id)
 
     assert {answer.suggested for answer in page.answers} == {None}
     set_study(session, study, suggest_quality=True)
-    page = pages.blind_page(session, rater, task.id)
+    page = blind_pages.blind_page(session, rater, task.id)
     assert page.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in page.answers] == ["A", "B", "C", "D"]
     assert {(answer.before, answer.suggested) for answer in page.answers} == {
@@ -69,7 +69,7 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
         task_judgments.rate(
             session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key)
         )
-    assert pages.blind_page(session, rater, task.id).stage is TaskStage.DONE
+    assert blind_pages.blind_page(session, rater, task.id).stage is TaskStage.DONE
     assert tasks.is_done(session, rater, task.id)
     assert tasks.next_task(session, rater, NOW) is None
 
@@ -85,14 +85,14 @@ def test_a_reason_in_a_hidden_repeat_is_apart_from_the_first(
         task = tasks.next_task(session, rater, NOW)
         if task is None:
             break
-        (shown,) = pages.blind_page(session, rater, task.id).cards
+        (shown,) = blind_pages.blind_page(session, rater, task.id).cards
         task_judgments.judge(session, rater, task.id, shown.key, NO, click(f"v{turn}", minute=turn))
         reason = "location" if task.kind == REPEAT else "price"
         made = click(f"r{turn}", minute=turn)
         task_judgments.give_reason(session, rater, task.id, shown.key, reason, made)
-        (after,) = pages.blind_page(session, rater, task.id).cards
+        (after,) = blind_pages.blind_page(session, rater, task.id).cards
         seen.append((shown.reason, after.reason, task.kind))
-        for answer in pages.blind_page(session, rater, task.id).answers:
+        for answer in blind_pages.blind_page(session, rater, task.id).answers:
             rating = AnswerRating(quality=0)
             task_judgments.rate(
                 session, rater, task.id, answer.key, rating, click(f"q{turn}", minute=turn)
@@ -136,14 +136,14 @@ def test_each_rater_has_a_lasting_order(session: Session, study: Study, rater: R
     for one in (rater, second_rater):
         task = tasks.next_task(session, one, NOW)
         assert task is not None
-        seen.append(pages.blind_page(session, one, task.id))
+        seen.append(blind_pages.blind_page(session, one, task.id))
     orders = [[shown.card.identity[5:] for shown in page.cards] for page in seen]
 
     assert sorted(orders[0], key=str) == sorted(orders[1], key=str)
     assert orders[0] != orders[1]
     assert orders[0] != [shown.slug for shown in many]
     stored(session, study, "api_only", query(1, card("new"), *many))
-    again = pages.blind_page(session, rater, seen[0].task_id)
+    again = blind_pages.blind_page(session, rater, seen[0].task_id)
     assert [
         shown.card.identity[5:] for shown in again.cards if shown.card.identity[5:] != "new"
     ] == orders[0]
@@ -184,9 +184,9 @@ def test_others_ratings_close_no_task(
     Robot(session, rater).rate_all()
 
     assert not tasks.is_done(session, second_rater, task.id)
-    for shown in pages.blind_page(session, second_rater, task.id).cards:
+    for shown in blind_pages.blind_page(session, second_rater, task.id).cards:
         task_judgments.judge(session, second_rater, task.id, shown.key, YES, click(shown.key))
-    page = pages.blind_page(session, second_rater, task.id)
+    page = blind_pages.blind_page(session, second_rater, task.id)
     assert (page.stage, page.progress.finished) == (TaskStage.ANSWERS, 0)
     assert tasks.next_task(session, second_rater, NOW) is task
     for answer in page.answers:
@@ -225,7 +225,7 @@ def onward(
     task_id = after.task_id if after else None
     result = task_order.onward(session, rater, at(minutes), wanted, task_id)
     assert result is not None
-    return pages.blind_page(session, rater, result, wanted)
+    return blind_pages.blind_page(session, rater, result, wanted)
 
 
 def number(page: BlindPage) -> int:
@@ -243,7 +243,7 @@ def test_going_on_gives_new_questions_to_the_end(session: Session, rater: Rater)
     assert [number(page) for page in seen] == [1, 2, 3, 4, 5]
     assert onward(session, rater, 9, seen[-1]).task_id == seen[0].task_id
     assert onward(session, rater, 9, seen[1]).task_id == seen[2].task_id
-    again = pages.blind_page(session, rater, seen[2].task_id).place
+    again = blind_pages.blind_page(session, rater, seen[2].task_id).place
     assert (again.position, again.previous, again.next, again.leads_further) == (
         3,
         seen[1].task_id,
@@ -264,7 +264,7 @@ def test_going_on_leaves_others_their_overlap(session: Session, study: Study, ra
     assert (number(page), number(theirs)) == (4, 5)
     assert not theirs.place.leads_further
     assert onward(session, second_rater, 6, theirs).task_id == theirs.task_id
-    assert not pages.blind_page(session, rater, page.task_id).place.leads_further
+    assert not blind_pages.blind_page(session, rater, page.task_id).place.leads_further
 
 
 @pytest.mark.usefixtures("study_of_five")
@@ -282,7 +282,7 @@ def test_a_question_put_off_comes_last(session: Session, study: Study, rater: Ra
 
     assert order == [(2, False), (4, False), (5, False), (1, True), (3, True)]
     assert workloads.progress(session, rater).turns_left == 0
-    assert not pages.blind_page(session, rater, first.task_id).is_put_off
+    assert not blind_pages.blind_page(session, rater, first.task_id).is_put_off
     second_rater = studies.add_rater(session, study, "Budi", NOW)
     assert not onward(session, second_rater, 9).is_put_off
     with pytest.raises(UnknownTask):
@@ -304,11 +304,11 @@ def test_a_filter_leads_through_category_and_open(session: Session, rater: Rater
 
     robot = Robot(session, rater)
     robot.rate(second)
-    page = pages.blind_page(session, rater, fourth.task_id, remaining)
+    page = blind_pages.blind_page(session, rater, fourth.task_id, remaining)
     assert page.place.previous == first.task_id
     assert onward(session, rater, 3, wanted=prices).task_id == fourth.task_id
     robot.rate(fourth)
-    page = pages.blind_page(session, rater, fourth.task_id, prices)
+    page = blind_pages.blind_page(session, rater, fourth.task_id, prices)
     assert not page.place.is_left
     assert onward(session, rater, 4, wanted=prices).task_id == second.task_id
     assert task_order.onward(session, rater, at(5), QueryFilter(category="nowhere")) is None
@@ -387,7 +387,7 @@ def test_names_and_order_follow_the_secret(session: Session, study: Study, rater
 
 def page_of(session: Session, rater: Rater, task: Task) -> BlindPage:
     session.flush()
-    return pages.blind_page(session, rater, task.id)
+    return blind_pages.blind_page(session, rater, task.id)
 
 
 ADDRESS = "https://rumah.example/properti/rumah-cemara-6f31"
@@ -428,9 +428,9 @@ def two_styles(session: Session, study: Study, **asked: object) -> list[str]:
 def rated(session: Session, rater: Rater) -> BlindPage:
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
-    for shown in pages.blind_page(session, rater, task.id).cards:
+    for shown in blind_pages.blind_page(session, rater, task.id).cards:
         task_judgments.judge(session, rater, task.id, shown.key, YES, click(shown.key))
-    return pages.blind_page(session, rater, task.id)
+    return blind_pages.blind_page(session, rater, task.id)
 
 
 def seen(answer: BlindAnswer) -> object:
@@ -474,7 +474,7 @@ def test_an_opened_wording_is_counted(session: Session, study: Study, rater: Rat
     for somebody in (rater, second_rater, second_rater):
         page = rated(session, somebody) if somebody is rater else _page_of(session, somebody)
         task_judgments.open_wording(session, somebody, page.task_id, page.answers[0].key, NOW)
-    page = pages.blind_page(session, rater, rated_id(session, rater))
+    page = blind_pages.blind_page(session, rater, rated_id(session, rater))
 
     assert page.answers[0].response in {LINKED, BULLETED}
     assert page.answers[1].response is None
@@ -483,12 +483,12 @@ def test_an_opened_wording_is_counted(session: Session, study: Study, rater: Rat
     assert (
         task_judgments.undo(session, rater, click("u")) == page.task_id
     )  # the verdict, not the opening
-    assert pages.blind_page(session, rater, page.task_id).cards[0].relevance is None
+    assert blind_pages.blind_page(session, rater, page.task_id).cards[0].relevance is None
 
 
 def _page_of(session: Session, rater: Rater) -> BlindPage:
     known = tasks.ids_of_rater(session, rater)
-    return pages.blind_page(session, rater, known[0]) if known else rated(session, rater)
+    return blind_pages.blind_page(session, rater, known[0]) if known else rated(session, rater)
 
 
 def rated_id(session: Session, rater: Rater) -> str:

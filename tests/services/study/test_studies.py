@@ -17,7 +17,7 @@ from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import BINARY, Relevance, Scale
 from relevansi.services.judging import judgments, stored_summaries
-from relevansi.services.rating import pages, task_judgments, tasks
+from relevansi.services.rating import blind_pages, open_pages, task_judgments, tasks
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs.stored_runs import ImportedRun
 from relevansi.services.study import assignments, studies
@@ -276,7 +276,7 @@ def test_a_set_grows_and_keeps_judgments(session: Session, study: Study, rater: 
     whole = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
 
     assert questions(session, part) == questions(session, whole) == [(1, "A"), (2, "B")]
-    page = pages.rating_page(session, rater, whole.id, 2, QueryFilter())
+    page = open_pages.rating_page(session, rater, whole.id, 2, QueryFilter())
     assert page.cards[0].relevance == Relevance.RELEVANT
     assert stored_summaries.check(session) == []
 
@@ -334,7 +334,9 @@ def test_raters_and_questions_say_how_far(session: Session, study: Study, rater:
     second_rater = studies.add_rater(session, study, "Budi", NOW)
     task = tasks.next_task(session, second_rater, NOW)
     assert task is not None
-    for number, shown in enumerate(pages.blind_page(session, second_rater, task.id).cards[:2]):
+    for number, shown in enumerate(
+        blind_pages.blind_page(session, second_rater, task.id).cards[:2]
+    ):
         said = click(f"e{number}", minute=number)
         task_judgments.judge(session, second_rater, task.id, shown.key, Relevance.RELEVANT, said)
 

@@ -28,8 +28,8 @@ from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.records import EmptyOutcome, Item, Scale
 from relevansi.services.judging import reasons, verdicts
 from relevansi.services.judging.answer_ratings import NotToJudge
-from relevansi.services.rating import pages, pool
-from relevansi.services.rating.pages import EarlierTurn
+from relevansi.services.rating import conversations, pool
+from relevansi.services.rating.conversations import EarlierTurn
 from relevansi.services.rating.pool import Purpose
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import in_study
@@ -200,7 +200,7 @@ def _looked_up(
 
 def conversation(session: Session, dispute: Dispute) -> tuple[EarlierTurn, ...]:
     """Return the turns before the question of a dispute, if it depends on its conversation."""
-    return pages.of_question(session, dispute.run_id, dispute.question_id)
+    return conversations.of_question(session, dispute.run_id, dispute.question_id)
 
 
 def _notes(session: Session, dispute: Dispute) -> Mapping[int, list[str]]:

@@ -28,8 +28,8 @@ from relevansi.kinds.property import Card
 from relevansi.metrics.evaluations.json_answers import SchemaFailure, why_no_json
 from relevansi.records import BINARY, Item, Relevance, Scale
 from relevansi.services.judging.judged_items import PORTION
-from relevansi.services.rating import pages, pool
-from relevansi.services.rating.pages import EarlierTurn
+from relevansi.services.rating import conversations, pool
+from relevansi.services.rating.conversations import EarlierTurn
 from relevansi.services.rating.pool import Purpose
 
 MAX_PROMPT = 20_000  # characters
@@ -212,7 +212,7 @@ def prompts_of(
     session: Session, judge: MachineJudge, item_ids: Sequence[int]
 ) -> Iterator[tuple[int, str]]:
     """Yield the judge's prompt for each of these judged items, in their order."""
-    earlier_turns = cache(partial(pages.of_question, session))
+    earlier_turns = cache(partial(conversations.of_question, session))
     items_with_text = select(JudgedItem, Question.text).join(
         Question, Question.id == JudgedItem.question_id
     )

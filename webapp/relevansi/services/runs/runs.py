@@ -26,7 +26,7 @@ from relevansi.records import Counts, QueryState
 from relevansi.services.judging import stored_summaries
 from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.judging.stored_summaries import RunProgress
-from relevansi.services.rating import pages
+from relevansi.services.rating import open_pages
 from relevansi.services.runs import stored_runs
 from relevansi.services.study import studies
 from relevansi.services.study.question_sets import is_put_to_raters
@@ -257,7 +257,7 @@ def _overview(session: Session, rater: Rater, run: Run) -> RunOverview:
         run=run,
         counts=stored_runs.counts_of(states, sum(n_cards for _, _, n_cards in rows)),
         progress=RunProgress.together(categories.values()),
-        first_open=pages.first_open(session, rater, run.id),
+        first_open=open_pages.first_open(session, rater, run.id),
     )
 
 

@@ -22,7 +22,9 @@ from relevansi.services.gold import gold, marks
 from relevansi.services.gold.constraints import CheckedCard
 from relevansi.services.gold.decisions import MAX_REASON, Decision, DecisionReasonMissing
 from relevansi.services.gold.marks import CheckedAnswer
-from relevansi.services.rating.pages import BlindPage, JudgedCard, RatingPage
+from relevansi.services.rating.blind_pages import BlindPage
+from relevansi.services.rating.open_pages import RatingPage
+from relevansi.services.rating.pages import JudgedCard
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import LONGEST_ID, REQUIRED, LineField, TextField
 from relevansi.web.gold import constraint_words

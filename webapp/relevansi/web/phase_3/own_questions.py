@@ -31,7 +31,7 @@ from relevansi.services.phase_3.own_questions import (
     UnknownQuestion,
 )
 from relevansi.services.phase_3.participants import PseudonymTaken
-from relevansi.services.rating import lookups, pages, particulars
+from relevansi.services.rating import lookups, open_pages, particulars
 from relevansi.services.rating.lookups import Place
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.web.frame import access, htmx
@@ -254,7 +254,7 @@ def _answer_parts(position: int) -> dict[str, Any]:
     with reading() as (session, participant):
         line = _line(session, participant, position)
         rater, run_id = _rater(participant)
-        page = pages.rating_page(session, rater, run_id, position, QueryFilter())
+        page = open_pages.rating_page(session, rater, run_id, position, QueryFilter())
         if not participant.study.suggest_quality:
             page = replace(page, suggested_quality=None)
         background = particulars.of_answer(session, rater.study, run_id, position)

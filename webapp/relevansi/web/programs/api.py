@@ -67,8 +67,8 @@ from relevansi.services.programs.rows import (
     Text,
     UnjudgedResults,
 )
-from relevansi.services.rating import pages, task_judgments, task_order, workloads
-from relevansi.services.rating.pages import BlindPage
+from relevansi.services.rating import blind_pages, task_judgments, task_order, workloads
+from relevansi.services.rating.blind_pages import BlindPage
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs import confirmations, file_formats, reports, runs, waiting_files
 from relevansi.services.runs.file_formats import FileDecision
@@ -681,7 +681,7 @@ def take_task() -> NextTask:
     """Take the question that is next for the rater, who goes on with it until it is done."""
     with access.writing() as (session, rater):
         task_id = task_order.onward(session, rater, access.now(), QueryFilter())
-        page = pages.blind_page(session, rater, task_id) if task_id else None
+        page = blind_pages.blind_page(session, rater, task_id) if task_id else None
         n_left = workloads.progress(session, rater).turns_left
     return NextTask(_task_of_page(page) if page else None, n_left)
 
@@ -690,7 +690,7 @@ def take_task() -> NextTask:
 def show_task(task_id: str) -> Task:
     """Return a question that the rater was given, with what they said so far."""
     with access.reading() as (session, rater):
-        return _task_of_page(pages.blind_page(session, rater, task_id))
+        return _task_of_page(blind_pages.blind_page(session, rater, task_id))
 
 
 @operation("/tasks/<task_id>/judgments", "judge", method="POST")
@@ -703,7 +703,7 @@ def judge_card(task_id: str, body: NewCardJudgment) -> Task:
             task_judgments.give_reason(
                 session, rater, task_id, body.card, body.reason, body.click()
             )
-        page = pages.blind_page(session, rater, task_id)
+        page = blind_pages.blind_page(session, rater, task_id)
     return _task_of_page(page)
 
 
@@ -712,7 +712,7 @@ def rate_task(task_id: str, body: NewTaskRating) -> Task:
     """Grade an answer of a question that the rater was given, or its empty lists."""
     with access.writing() as (session, rater):
         task_judgments.rate(session, rater, task_id, body.answer, body.rating(), body.click())
-        page = pages.blind_page(session, rater, task_id)
+        page = blind_pages.blind_page(session, rater, task_id)
     return _task_of_page(page)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, url_for
 
 from relevansi.services.gold import marks
-from relevansi.services.rating import pages
+from relevansi.services.rating import blind_pages, open_pages
 from relevansi.web.frame import access, htmx
 from relevansi.web.frame.forms import validated_form
 from relevansi.web.frame.htmx import see_other
@@ -28,7 +28,7 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
     if mistake is None and not htmx.wants_part():
         return _back("judgments.show", rank, run_id=run_id, query_id=query_id)
     with access.reading() as (session, rater):
-        page = pages.rating_page(session, rater, run_id, query_id)
+        page = open_pages.rating_page(session, rater, run_id, query_id)
         moved: dict[str, Any] = {"clicked": rank, "mistake": mistake}
         constraint_marks = card_marks.of_answer(session, rater.study, page, **moved)
     assert constraint_marks is not None  # else there was no card to decide on
@@ -45,7 +45,7 @@ def decide_blind(task_id: str) -> Response:
         decided = partial(marks.decide_in_task, session, rater, task_id, card)
         mistake = card_marks.store_decision(form, session, decided)
     with access.reading() as (session, rater):
-        page = pages.blind_page(session, rater, task_id)
+        page = blind_pages.blind_page(session, rater, task_id)
         constraint_marks = card_marks.of_task(session, rater, page, clicked=card, mistake=mistake)
     assert constraint_marks is not None  # else the decision would have been refused
     if htmx.wants_part():

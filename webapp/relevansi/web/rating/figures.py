@@ -26,7 +26,8 @@ from relevansi.metrics.judging.queries import (
 )
 from relevansi.metrics.judging.registry import MEASURES, label_of, measure_of
 from relevansi.records import CannotTell, Scale
-from relevansi.services.rating.pages import ClickedQuestion, QuestionPage
+from relevansi.services.rating.open_pages import ClickedQuestion
+from relevansi.services.rating.pages import QuestionPage
 
 OF_ANSWERS: Mapping[str, str] = {
     "mean_precision_at_5": MEASURES["mean_precision_at_5"].label,

@@ -21,8 +21,8 @@ from relevansi.i18n import mark
 from relevansi.metrics.judging.queries import QuerySummary
 from relevansi.records import QueryState
 from relevansi.services.judging import answer_ratings, judgments
-from relevansi.services.rating import lookups, pages, particulars
-from relevansi.services.rating.pages import ClickedQuestion, OtherAnswer, RatingPage
+from relevansi.services.rating import lookups, open_pages, particulars
+from relevansi.services.rating.open_pages import ClickedQuestion, OtherAnswer, RatingPage
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.frame import access, htmx, origins
@@ -48,7 +48,7 @@ class RatedBlind(Conflict):
 @blueprint.get("/queries/<int:query_id>")
 def show(run_id: str, query_id: int) -> Response:
     with access.reading() as (session, rater):
-        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
+        page = open_pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         is_blind = studies.is_blind(session, rater.study)
         marks = card_marks.of_answer(session, rater.study, page)
     if is_blind and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
@@ -66,7 +66,7 @@ def show(run_id: str, query_id: int) -> Response:
 def live_figures(run_id: str, query_id: int) -> Response:
     """Return all figures, which a page asks for after a click while it shows them."""
     with access.reading() as (session, rater):
-        page = pages.rating_page(session, rater, run_id, query_id)
+        page = open_pages.rating_page(session, rater, run_id, query_id)
     return htmx.part("rating/judgments/_panel_shown.html", panel=_panel(page))
 
 
@@ -75,7 +75,7 @@ def constraints(run_id: str, query_id: int) -> Response:
     """Return the constraints of one card, which a page asks for once the card is judged."""
     rank = request.args.get("card", type=int)
     with access.reading() as (session, rater):
-        page = pages.rating_page(session, rater, run_id, query_id)
+        page = open_pages.rating_page(session, rater, run_id, query_id)
         marks = card_marks.of_answer(session, rater.study, page, clicked=rank)
     return card_marks.verdict_response(marks)
 
@@ -129,7 +129,7 @@ def rate(run_id: str, query_id: int) -> Response:
 def look(run_id: str, query_id: int) -> Response:
     origins.need_our_page()  # a search is stored, and by no link from elsewhere
     with access.reading() as (session, rater):
-        page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
+        page = open_pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
         marks = card_marks.of_answer(session, rater.study, page)
         lookup = _lookup(session, rater, page)
     with access.writing() as (session, rater):
@@ -189,8 +189,8 @@ def _after_click(
 
     It is read once the click is committed, so that no lock of the click waits for it.
     """
-    page = pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
-    others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
+    page = open_pages.rating_page(session, rater, run_id, query_id, clicks.filter_of())
+    others = open_pages.other_answers(session, rater, page) if page.state is EMPTY else ()
     return page, others
 
 
@@ -214,7 +214,7 @@ def with_parts(
         is_done = not questions
         work = shown.work(session, rater, page.place.of, questions, clicks_left, is_done=is_done)
         guidelines = studies.guidelines(rater.study)
-        others = pages.other_answers(session, rater, page) if page.state is EMPTY else ()
+        others = open_pages.other_answers(session, rater, page) if page.state is EMPTY else ()
         lookup = lookup or _lookup(session, rater, page)
     query, next_open = clicks.query(), page.place.next_open
     end = url_for("runs.show", run_id=page.run_id)

@@ -14,8 +14,15 @@ from flask import Blueprint, Response, g, jsonify, request, url_for
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.people import Rater
-from relevansi.services.rating import lookups, pages, particulars, task_judgments, tasks, workloads
-from relevansi.services.rating.pages import BlindPage, TaskStage
+from relevansi.services.rating import (
+    blind_pages,
+    lookups,
+    particulars,
+    task_judgments,
+    tasks,
+    workloads,
+)
+from relevansi.services.rating.blind_pages import BlindPage, TaskStage
 from relevansi.services.rating.task_judgments import JudgedCardOfTask
 from relevansi.services.rating.task_order import onward
 from relevansi.services.runs import runs
@@ -71,7 +78,7 @@ def next_one() -> Response:
 @blueprint.get("/<task_id>")
 def show(task_id: str) -> Response:
     with access.reading() as (session, rater):
-        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
+        page = blind_pages.blind_page(session, rater, task_id, clicks.filter_of())
         marks = card_marks.of_task(session, rater, page)
     if page.filter.category not in {None, page.category}:
         return _to(None)
@@ -122,7 +129,7 @@ def with_parts(
 def constraints(task_id: str) -> Response:
     """Return the constraints of one card, which a page asks for once the card is judged."""
     with access.reading() as (session, rater):
-        page = pages.blind_page(session, rater, task_id)
+        page = blind_pages.blind_page(session, rater, task_id)
         marks = card_marks.of_task(session, rater, page, clicked=request.args.get("card"))
     return card_marks.verdict_response(marks)
 
@@ -135,7 +142,7 @@ def judge(task_id: str) -> Response:
         judged = task_judgments.judge(
             session, rater, task_id, card_key, form.relevance.data, form.click
         )
-    if judged.stays_open and judged.figures != pages.ALL_FIGURES and htmx.wants_part():
+    if judged.stays_open and judged.figures != blind_pages.ALL_FIGURES and htmx.wants_part():
         return _judged(task_id, card_key, judged)
     if form.onward.data and (way := _way_onward(task_id)) is not None:
         return way
@@ -201,7 +208,7 @@ def open_wording(task_id: str, name: str) -> Response:
 def look(task_id: str) -> Response:
     origins.need_our_page()  # a search is stored, and by no link from elsewhere
     with access.reading() as (session, rater):
-        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
+        page = blind_pages.blind_page(session, rater, task_id, clicks.filter_of())
         marks = card_marks.of_task(session, rater, page)
         lookup = _lookup(session, rater, page)
     with access.writing() as (session, rater):
@@ -219,7 +226,7 @@ def pin(task_id: str) -> Response:
     if not htmx.wants_part():
         return see_other(_address(task_id, "look", _anchor="look", **clicks.query()))
     with access.reading() as (session, rater):
-        page = pages.blind_page(session, rater, task_id, clicks.filter_of())
+        page = blind_pages.blind_page(session, rater, task_id, clicks.filter_of())
         lookup = _lookup(session, rater, page)
     return lookup_views.pinned(_clicked(page, lookup=lookup), lookup)
 
@@ -252,7 +259,7 @@ def undo() -> Response:
 def _after_click(task_id: str) -> BlindPage:
     """Return a task as a click left it, read once the click is committed."""
     with access.reading() as (session, rater):
-        return pages.blind_page(session, rater, task_id, clicks.filter_of())
+        return blind_pages.blind_page(session, rater, task_id, clicks.filter_of())
 
 
 def _way_onward(task_id: str) -> Response | None:

@@ -20,7 +20,7 @@ from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import Scale, State
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.judging.judged_runs import judged_runs
-from relevansi.services.rating import pages
+from relevansi.services.rating import open_pages
 from relevansi.services.runs import reports, runs, sample_runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
@@ -117,7 +117,7 @@ def _first_open_query(
     session: Session, rater: Rater, listed: Sequence[Run]
 ) -> tuple[str, int] | None:
     """Return the first run that the reader has not finished, and its first open query."""
-    opened = ((run.id, pages.first_open(session, rater, run.id)) for run in listed)
+    opened = ((run.id, open_pages.first_open(session, rater, run.id)) for run in listed)
     return next(((run, query) for run, query in opened if query is not None), None)
 
 

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, url_for
 
 from relevansi.db.tables.runs import LongWork
 from relevansi.records import ExportedFile
-from relevansi.services.rating import pages, workloads
+from relevansi.services.rating import open_pages, workloads
 from relevansi.services.study import studies
 from relevansi.services.workers import jobs, kinds
 from relevansi.services.workers.jobs import JobWork
@@ -85,7 +85,7 @@ def after_import(stored: Sequence[str]) -> str:
             is_open = workloads.progress(session, rater).turns_left
             return url_for("rate.next_one") if is_open else url_for("runs.index")
         for run_id in run_ids:
-            query_id = pages.first_open(session, rater, run_id)
+            query_id = open_pages.first_open(session, rater, run_id)
             if query_id is not None:
                 return url_for("judgments.show", run_id=run_id, query_id=query_id)
     return url_for("runs.index") if run_ids[1:] else url_for("runs.show", run_id=run_ids[0])
