@@ -11,8 +11,10 @@ from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from relevansi.db import engine
-from relevansi.db.engine import Database, LruCache, added, core, upsert
+from relevansi.db import patience, soundness
+from relevansi.db.caches import LruCache
+from relevansi.db.engine import Database
+from relevansi.db.rows import added, core, upsert
 from relevansi.db.tables.judging import StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
@@ -119,19 +121,19 @@ def test_what_was_waited_before_is_not_left_to_what_comes_after(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = count(0, 4)  # four seconds pass between two looks
-    monkeypatch.setattr(engine, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(engine, "PATIENCE_SECONDS", 10.0)
+    monkeypatch.setattr(patience, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 10.0)
 
-    with engine.shared():  # looks at 0: the deadline is at 10
-        assert [engine.seconds_left() for _ in range(3)] == [6, 2, 0]  # at 4, 8 and 12
+    with patience.shared():  # looks at 0: the deadline is at 10
+        assert [patience.seconds_left() for _ in range(3)] == [6, 2, 0]  # at 4, 8 and 12
 
 
 def test_a_time_that_is_over_is_never_the_0_that_means_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(engine, "PATIENCE_SECONDS", -1.0)
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", -1.0)
 
-    assert engine.milliseconds_left() == 1
+    assert patience.milliseconds_left() == 1
 
 
 def study(**said: Any) -> dict[str, Any]:
@@ -180,7 +182,7 @@ def test_the_missing_and_what_runs_is_named(database: Database, damage: str, fau
         connection.execute(text("PRAGMA foreign_keys = OFF"))
         connection.execute(text(damage))
 
-    assert engine.faults(database) == [fault]
+    assert soundness.faults(database) == [fault]
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -190,6 +192,6 @@ def test_a_value_of_other_type_is_named(database: Database, session: Session, st
     )
     session.commit()
 
-    (fault,) = engine.faults(database)
+    (fault,) = soundness.faults(database)
 
     assert fault.startswith("studies: ")

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select, text
 
 from relevansi.config import sqlite_url
-from relevansi.db import engine
+from relevansi.db import patience, soundness
 from relevansi.db.engine import Database
 from relevansi.db.outages import Outage, WriterBusy, outage
 from relevansi.db.tables.study import Study
@@ -25,7 +25,7 @@ BACKEND = text("SELECT pg_backend_pid()")
 
 @pytest.fixture(name="impatient")
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "PATIENCE_SECONDS", SHORT_SECONDS)
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", SHORT_SECONDS)
 
 
 @pytest.fixture(name="small")
@@ -68,19 +68,19 @@ def test_a_writer_does_not_wait_forever_for_the_others_of_its_process(small: Dat
 
 def test_a_request_shares_one_deadline(small: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(100))
-    monkeypatch.setattr(engine, "monotonic", lambda: 0.02 * next(clock))
-    with engine.shared():
-        waited = [engine.milliseconds_left() for _ in range(4)]
+    monkeypatch.setattr(patience, "monotonic", lambda: 0.02 * next(clock))
+    with patience.shared():
+        waited = [patience.milliseconds_left() for _ in range(4)]
     monkeypatch.undo()
 
     assert waited == [30, 10, 1, 1]  # of 50: 20 pass from one look at the clock to the next
-    assert engine.seconds_left() == engine.PATIENCE_SECONDS
+    assert patience.seconds_left() == patience.PATIENCE_SECONDS
     assert small.version() is not None
 
 
 def test_few_wait_behind_a_slow_write(small: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "SLOW_SECONDS", -1.0)
-    monkeypatch.setattr(engine, "MOST_BEHIND_SLOW", 0)
+    monkeypatch.setattr(patience, "SLOW_SECONDS", -1.0)
+    monkeypatch.setattr(patience, "MOST_BEHIND_SLOW", 0)
     monkeypatch.setattr(small._queue, "lock", _NeverWaitedFor(small._queue.lock))  # type: ignore[union-attr]
 
     with small.writing(), pytest.raises(WriterBusy), small.writing():
@@ -88,14 +88,14 @@ def test_few_wait_behind_a_slow_write(small: Database, monkeypatch: pytest.Monke
 
 
 def test_a_write_grown_slow_refuses(small: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "PATIENCE_SECONDS", 20.0)
-    monkeypatch.setattr(engine, "SLOW_SECONDS", 0.01)
-    monkeypatch.setattr(engine, "MOST_BEHIND_SLOW", 0)
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 20.0)
+    monkeypatch.setattr(patience, "SLOW_SECONDS", 0.01)
+    monkeypatch.setattr(patience, "MOST_BEHIND_SLOW", 0)
 
-    with small.writing(), engine.shared():
+    with small.writing(), patience.shared():
         with pytest.raises(WriterBusy), small.writing():
             pass
-        remaining = engine.seconds_left()
+        remaining = patience.seconds_left()
 
     assert remaining > 0
 
@@ -205,5 +205,5 @@ def test_a_text_that_was_overwritten_is_damage_and_check_names_its_table(tmp_pat
 
     with database.reading() as session:
         assert said(lambda: session.scalars(select(Study.name)).all()) is Outage.DAMAGED
-    assert [fault.partition(":")[0] for fault in engine.faults(database)] == ["studies"]
+    assert [fault.partition(":")[0] for fault in soundness.faults(database)] == ["studies"]
     database.close()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psycopg
 
-from relevansi.db.engine import PATIENCE_SECONDS
+from relevansi.db.patience import PATIENCE_SECONDS
 from tests.faults.load import Load, awaited
 from tests.faults.postgres import Postgres, running
 from tests.faults.report import Row

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from relevansi.config import sqlite_url
-from relevansi.db import engine, sqlite_files
+from relevansi.db import soundness, sqlite_files
 from relevansi.db.engine import Database
 from relevansi.db.migrations import HEAD
 from relevansi.db.tables.judging import Judgment, StoredItem
@@ -114,7 +114,7 @@ def test_of_a_backup_only_rows_come_back_and_nothing_in_it_runs(
 
     backups.restore(database, file, NOW, replace=True, as_superuser=True)
 
-    assert engine.faults(database) == []
+    assert soundness.faults(database) == []
     with database.reading() as session:
         assert session.query(Judgment).count() > 0
         assert session.query(Attempt).count() == 0

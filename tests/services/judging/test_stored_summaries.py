@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from relevansi.db import engine, outages
+from relevansi.db import outages, patience
 from relevansi.db.engine import Database
 from relevansi.db.outages import Outage
 from relevansi.db.tables.judging import Event, Task
@@ -278,7 +278,7 @@ def test_figures_written_anew_wait_for_a_click_on_its_way(
     """Or an upgrade beside a running server would put figures of before the click into place."""
     with open_study(database) as (session, study):
         store(session, study)
-    monkeypatch.setattr(engine, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.2)
     monkeypatch.setattr(
         stored_summaries, "refresh", lambda *_: pytest.fail("read before the click")
     )

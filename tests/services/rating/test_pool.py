@@ -13,7 +13,8 @@ from msgspec.structs import asdict
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import Database, LruCache
+from relevansi.db.caches import LruCache
+from relevansi.db.engine import Database
 from relevansi.db.tables.judging import Event, Judgment, QueryRating, Repeat, RepeatRating, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study

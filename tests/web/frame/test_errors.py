@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import event, text
 from werkzeug.test import TestResponse
 
-from relevansi.db import engine
+from relevansi.db import patience
 from relevansi.db.engine import Database
 from tests.page import Page
 from tests.web.conftest import WAYS
@@ -114,7 +114,7 @@ def test_a_click_on_a_locked_file_is_refused_and_its_repeat_stored_once(
     headers: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(engine, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.05)
     web_database.close()
     second_database = Database(str(web_database.url))
     with second_database.writing() as session:

@@ -8,16 +8,11 @@ queueing. PostgreSQL needs neither.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from threading import Lock
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from sqlalchemy import (
@@ -26,9 +21,7 @@ from sqlalchemy import (
     Dialect,
     Engine,
     ExceptionContext,
-    Insert,
     MetaData,
-    Pool,
     PrimaryKeyConstraint,
     String,
     Table,
@@ -40,15 +33,14 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 from sqlalchemy.util import LRUCache
 
 from relevansi.config import new_private_folder
-from relevansi.db import sqlite_files
 from relevansi.db.migrations import HEAD, OLDEST
-from relevansi.db.outages import READ_ONLY, Outage, WriterBusy, outage
+from relevansi.db.outages import READ_ONLY
+from relevansi.db.patience import PATIENCE_SECONDS, WriterQueue, milliseconds_left
 from relevansi.db.sqlite_files import OpenFile, kept_beside, make_private
 from relevansi.db.tables.base import Base
 from relevansi.failures import Conflict
@@ -56,42 +48,6 @@ from relevansi.i18n import mark
 
 if TYPE_CHECKING:
     from alembic.config import Config
-
-
-PATIENCE_SECONDS = 10.0
-"""After this a question to a locked database is refused, which frees its thread."""
-
-_deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
-
-
-@contextmanager
-def shared() -> Iterator[None]:
-    """Let all transactions inside the ``with`` block share one deadline."""
-    before = _deadline.set(monotonic() + PATIENCE_SECONDS)
-    try:
-        yield
-    finally:
-        _deadline.reset(before)
-
-
-def seconds_left() -> float:
-    """Return how long may still be waited: 0 once the deadline has passed."""
-    until = _deadline.get()
-    return PATIENCE_SECONDS if until is None else max(0.0, until - monotonic())
-
-
-def milliseconds_left() -> int:
-    """Return the same as ``seconds_left`` in milliseconds, at least 1: 0 means for ever."""
-    return max(1, round(seconds_left() * 1000))
-
-
-SLOW_SECONDS = 1.0
-MOST_BEHIND_SLOW = 4
-"""The most writers that wait behind a write that takes longer than ``SLOW_SECONDS``.
-
-All others are refused, even if they came earlier, so that threads stay free for requests that only
-read.
-"""
 ADVISORY_KEY = 7_361_825
 """Names our one advisory lock on PostgreSQL, apart from those of other programs."""
 
@@ -146,7 +102,7 @@ class Database:
         # All statements of a reading see the database as the first one did: SQLite reads so anyway.
         level: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
         self._to_read = self.engine.execution_options(**level)
-        self._queue = _Queue() if self.is_sqlite else nullcontext()
+        self._queue = WriterQueue() if self.is_sqlite else nullcontext()
         self._file = OpenFile(Path(self.url.database or "")) if self.is_sqlite else None
 
     @property
@@ -237,7 +193,7 @@ class Database:
 
     def empty_journal(self) -> None:
         """Empty the WAL, so that data deleted from the SQLite file is not left in it."""
-        if not isinstance(self._queue, _Queue):
+        if not isinstance(self._queue, WriterQueue):
             return
         with self._queue.lock, self.engine.connect() as connection:
             driver: Any = connection.connection.driver_connection
@@ -247,37 +203,6 @@ class Database:
         self.engine.dispose()
         if self._file is not None:
             self._file.release()
-
-
-class _Queue:
-    """The lock of this process's writers; raises ``WriterBusy`` at the deadline or in a crowd."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self._waiting = 0
-        self._since = 0.0
-
-    def __enter__(self) -> None:
-        if not self.lock.acquire(blocking=False):
-            self._wait()
-        self._since = monotonic()
-
-    def __exit__(self, *_error: object) -> None:
-        self.lock.release()
-
-    def _wait(self) -> None:
-        until = monotonic() + seconds_left()
-        self._waiting += 1
-        try:
-            while (patience := until - monotonic()) > 0:
-                is_slow = monotonic() - self._since > SLOW_SECONDS
-                if is_slow and self._waiting > MOST_BEHIND_SLOW:
-                    break
-                if self.lock.acquire(timeout=min(patience, SLOW_SECONDS)):
-                    return
-            raise WriterBusy
-        finally:
-            self._waiting -= 1
 
 
 def known_versions() -> set[str]:
@@ -399,159 +324,3 @@ def token_id(session: Session) -> int | None:
     """Return the id of the token by which a program writes in `session`, ``None`` for a person."""
     token: int | None = session.info.get(PROGRAM)
     return token
-
-
-def core(session: Session) -> Connection:
-    """Return the connection behind `session`, once all that it holds is written."""
-    session.flush()
-    return session.connection()
-
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
-
-class LruCache(Generic[Key, Value]):
-    """At most `most` values for each database; the oldest goes first.
-
-    A value may be missing or older than the database: the caller must be able to tell.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: WeakKeyDictionary[Pool, dict[Key, Value]] = WeakKeyDictionary()
-
-    def get(self, session: Session, key: Key) -> Value | None:
-        return self._of(session).get(key)
-
-    def store(self, session: Session, key: Key, value: Value) -> None:
-        values = self._of(session)
-        values.pop(key, None)
-        values[key] = value
-        for oldest in list(values)[: max(len(values) - self._most, 0)]:
-            values.pop(oldest, None)
-
-    def _of(self, session: Session) -> dict[Key, Value]:
-        # The pool of connections is one for reading and writing, which have an engine each.
-        return self._values.setdefault(core(session).engine.pool, {})
-
-
-def insert_rows(
-    connection: Connection,
-    model: type[Base],
-    columns: str,
-    rows: Sequence[tuple[object, ...]],
-    *,
-    values: str = "",
-    unless_taken: bool = False,
-) -> None:
-    """Insert rows of `columns`, named with commas between, as the driver takes them.
-
-    JSON comes as text. `values` has a ? for each value of a row, perhaps within a query.
-    `unless_taken`: rows whose unique columns are taken are left out. It is for the hundred thousand
-    rows of an import, where SQLAlchemy's work on each takes most of the time.
-    """
-    mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
-    marks = (values or ", ".join("?" for _ in columns.split(","))).replace("?", mark)
-    table = model.__tablename__
-    insert = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608
-    if unless_taken:
-        insert += " ON CONFLICT DO NOTHING"
-    if rows:
-        connection.exec_driver_sql(insert, [*rows])
-
-
-def next_ids(connection: Connection, model: type[Base], count: int) -> Sequence[int]:
-    """The ids of the next rows of a table, so that none has to be read back.
-
-    SQLite would give one above the largest too, and has no other writer meanwhile. It gives the id
-    of a removed last row again: remove rows first, then ask.
-    """
-    table = model.__tablename__
-    if connection.dialect.name == "sqlite":
-        largest = connection.scalar(text(f"SELECT coalesce(max(id), 0) FROM {table}"))  # noqa: S608
-        return range(largest + 1, largest + 1 + count)
-    drawn = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
-    return connection.exec_driver_sql(drawn, (table, count)).scalars().all()
-
-
-def _insert(model: type[Base], dialect: str) -> Any:
-    """Return the dialect's own INSERT, the only one that may say what becomes of a taken key."""
-    # Where the database is SQLite, PostgreSQL's dialect would cost each command's start 5 per cent.
-    return import_module(f"sqlalchemy.dialects.{dialect}").insert(model.__table__).inline()
-
-
-@cache
-def upsert(
-    model: type[Base], dialect: str, columns: tuple[str, ...] = (), unchanged: tuple[str, ...] = ()
-) -> Insert:
-    """Return the statement that inserts a row of `model`, or updates the row with the same key."""
-    # Writing an indexed column, even with the same value, rewrites its index: hence `unchanged`.
-    table: Any = model.__table__
-    keys = [column.name for column in table.primary_key]
-    others = columns or tuple(column.name for column in table.columns if column.name not in keys)
-    statement = _insert(model, dialect)
-    changed = {name: statement.excluded[name] for name in others if name not in unchanged}
-    written: Insert = statement.on_conflict_do_update(index_elements=keys, set_=changed)
-    return written
-
-
-@cache
-def added(model: type[Base], dialect: str, unique: tuple[str, ...]) -> Insert:
-    """Return the statement that inserts a row of `model` unless its `unique` columns are taken."""
-    written: Insert = _insert(model, dialect).on_conflict_do_nothing(index_elements=unique)
-    return written.execution_options(preserve_rowcount=True)
-
-
-MOST_FAULTS = 20
-"""The most faults that are named; more would not help."""
-_MOST_TOLD = 120
-"""The most characters of a fault that are shown: it may quote a whole text."""
-_ROWS_AT_ONCE = 20
-"""Rows that are in memory at once: some hold whole files."""
-
-
-def faults(database: Database) -> list[str]:
-    """Return the faults of the database itself, at most ``MOST_FAULTS``; empty means sound.
-
-    On SQLite every page, index and reference is read; PostgreSQL holds these by itself.
-    """
-    problems: list[str] = []
-    if database.is_sqlite:
-        path = Path(database.description)
-        problems = sqlite_files.faults(path, most=MOST_FAULTS)
-        if not problems:
-            problems = sqlite_files.triggers_and_views(path)
-    return (problems or _missing(database) or _unreadable(database))[:MOST_FAULTS]
-
-
-def _unreadable(database: Database) -> list[str]:
-    # SQLite's own check looks at how pages hang together, and not at the texts on them.
-    problems: list[str] = []
-    with database.reading() as session:
-        for table in Base.metadata.sorted_tables:
-            statement = select(table).execution_options(yield_per=_ROWS_AT_ONCE)
-            try:
-                for _row in session.execute(statement):
-                    pass
-            except (DBAPIError, ValueError) as failure:
-                if isinstance(failure, DBAPIError) and outage(failure) is not Outage.DAMAGED:
-                    raise
-                reason = getattr(failure, "orig", None) or failure
-                problems.append(f"{table.name}: {reason}"[:_MOST_TOLD])
-    return problems
-
-
-def _missing(database: Database) -> list[str]:
-    inspector = inspect(database.engine)
-    names = set(inspector.get_table_names())
-    absent: list[str] = []
-    for table in Base.metadata.sorted_tables:
-        if table.name not in names:
-            absent.append(table.name)
-            continue
-        columns = {column["name"] for column in inspector.get_columns(table.name)}
-        absent += [
-            f"{table.name}.{column.name}" for column in table.columns if column.name not in columns
-        ]
-    return absent

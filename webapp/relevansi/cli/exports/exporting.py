@@ -21,7 +21,7 @@ from relevansi.cli.frame.commands import AppFactory
 from relevansi.cli.frame.options import FILE, WIDTH, Command, Reply, output_option, replies
 from relevansi.cli.frame.output import is_standard, notice, printed, say, steps, write, write_files
 from relevansi.config import secret
-from relevansi.db import engine
+from relevansi.db import engine, soundness
 from relevansi.exporters.comparisons.words import positions
 from relevansi.exporters.exports import meanings, metrics_tables
 from relevansi.exporters.frame.csv_cells import CsvStyle
@@ -414,7 +414,7 @@ def check_command() -> None:
 
 
 def _refuse_damaged(database: engine.Database) -> None:
-    damaged = engine.faults(database)
+    damaged = soundness.faults(database)
     for fault in damaged:
         say(fault)
     if damaged:

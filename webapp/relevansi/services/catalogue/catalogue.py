@@ -14,7 +14,9 @@ from msgspec.structs import astuple
 from sqlalchemy import Text, and_, cast, delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import LruCache, core, insert_rows, next_ids, to_json
+from relevansi.db.caches import LruCache
+from relevansi.db.engine import to_json
+from relevansi.db.rows import core, insert_rows, next_ids
 from relevansi.db.tables.catalogue import CatalogueItem
 from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.study import Study

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.catalogue import Search
 from relevansi.db.tables.judging import Adjudication, Event, JudgedItem, Judgment, StoredItem
 from relevansi.db.tables.people import Rater

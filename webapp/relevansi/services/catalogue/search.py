@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.catalogue import CatalogueItem
 from relevansi.db.tables.study import Study
 from relevansi.exporters.frame.json_files import fields

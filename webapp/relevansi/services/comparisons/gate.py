@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Question, Study

@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from sqlalchemy.orm import Session
 
 from relevansi import failures
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.people import Rater
 from relevansi.failures import Conflict, Refused
 from relevansi.i18n import mark

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, and_, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.evaluations import CardDecision, GoldVersion
 from relevansi.db.tables.judging import Event, JudgedItem
 from relevansi.db.tables.people import Rater

@@ -31,7 +31,8 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from relevansi import failures
-from relevansi.db.engine import added, core, token_id, upsert
+from relevansi.db.engine import token_id
+from relevansi.db.rows import added, core, upsert
 from relevansi.db.tables.base import Base
 from relevansi.db.tables.judging import Event, Judgment, QueryRating, Repeat, RepeatRating
 from relevansi.db.tables.people import Rater

@@ -11,7 +11,8 @@ from msgspec import Struct
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core, insert_rows, next_ids, to_json
+from relevansi.db.engine import to_json
+from relevansi.db.rows import core, insert_rows, next_ids
 from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.runs import Result
 from relevansi.kinds import from_row, of, to_row

@@ -9,7 +9,7 @@ from sqlalchemy import Row, Select, bindparam, select
 from sqlalchemy.orm import Session
 
 from relevansi import failures
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import JudgedItem, Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run

@@ -30,7 +30,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from relevansi.db.engine import Database, core, upsert
+from relevansi.db.engine import Database
+from relevansi.db.rows import core, upsert
 from relevansi.db.tables.judging import (
     JudgedItem,
     Judgment,

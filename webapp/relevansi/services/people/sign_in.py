@@ -32,7 +32,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased
 
 from relevansi import labels
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.people import Invitation, Rater, SignedOut
 from relevansi.db.tables.phase_3 import ParticipantLink
 from relevansi.db.tables.study import Study

@@ -13,7 +13,7 @@ from sqlalchemy import Select, bindparam, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from relevansi import labels
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.people import Rater, Token
 from relevansi.db.tables.study import Study
 from relevansi.failures import Conflict, Missing

@@ -13,7 +13,7 @@ from msgspec import Struct
 from sqlalchemy import String, cast, func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import Adjudication, Judgment
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, Select, exists, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import JudgedItem, Judgment, QueryRating, StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sqlalchemy import Row, Select, and_, bindparam, case, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import (
     JudgedItem,
     QueryRating,

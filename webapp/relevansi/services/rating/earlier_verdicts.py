@@ -13,7 +13,7 @@ from msgspec import Struct
 from sqlalchemy import Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import JudgedItem, Judgment
 from relevansi.db.tables.people import Rater
 from relevansi.kinds import from_row

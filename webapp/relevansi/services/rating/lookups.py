@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.catalogue import CatalogueItem, Search
 from relevansi.db.tables.judging import Event, JudgedItem, Judgment, Repeat, StoredItem
 from relevansi.db.tables.people import Rater

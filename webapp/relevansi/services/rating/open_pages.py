@@ -10,7 +10,7 @@ from msgspec import Struct
 from sqlalchemy import Integer, ScalarSelect, Select, String, and_, bindparam, func, literal, select
 from sqlalchemy.orm import Session, aliased
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating, StoredSummary
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run

@@ -24,7 +24,7 @@ from sqlalchemy import ColumnElement, Row, func, null, select
 from sqlalchemy.orm import Session
 
 from relevansi import kinds
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.evaluations import GoldVersion
 from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.people import Rater

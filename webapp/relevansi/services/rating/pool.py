@@ -35,7 +35,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from relevansi.db.engine import LruCache, core
+from relevansi.db.caches import LruCache
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import JudgedItem, Judgment, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run

@@ -11,7 +11,7 @@ from msgspec import UnsetType
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import added, core
+from relevansi.db.rows import added, core
 from relevansi.db.tables.judging import Event, RepeatRating, Task, WordingOpened
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Run

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, case, exists, or_, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import Event, JudgedItem, Judgment, QueryRating, Repeat, Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Run

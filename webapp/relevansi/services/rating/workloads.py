@@ -34,7 +34,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import LruCache, core
+from relevansi.db.caches import LruCache
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import (
     Event,
     JudgedItem,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.judging import Adjudication, JudgedItem, Judgment
 from relevansi.db.tables.study import Study
 from relevansi.records import Relevance, Scale

@@ -13,7 +13,8 @@ from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, Row, func, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from relevansi.db.engine import core, insert_rows, next_ids, to_json
+from relevansi.db.engine import to_json
+from relevansi.db.rows import core, insert_rows, next_ids
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run, RunFile
 from relevansi.db.tables.study import Question, QuestionSet, Study

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise, product
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, exists, insert, select, update
 from sqlalchemy.orm import Session, selectinload
 
-from relevansi.db.engine import core
+from relevansi.db.rows import core
 from relevansi.db.tables.base import belonging_to
 from relevansi.db.tables.planning import PlanningRule, SampledQuestion, restricts_questions
 from relevansi.db.tables.runs import Query, Run

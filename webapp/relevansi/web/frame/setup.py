@@ -24,7 +24,7 @@ from werkzeug.routing import IntegerConverter, Map
 
 from relevansi import labels, notation
 from relevansi.config import PREFIX, new_private_folder
-from relevansi.db import engine
+from relevansi.db import patience
 from relevansi.db.engine import Database
 from relevansi.exporters.frame import charts
 from relevansi.i18n import gettext, language_name, ngettext, no_key
@@ -251,7 +251,7 @@ def _in_own_context(answer: WSGIApplication) -> WSGIApplication:
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         if not origins.is_host(environ.get("HTTP_HOST", "localhost")):
             return _plain_text(start, "400 Bad Request", "The Host header does not name a host.\n")
-        with engine.shared(), bounded.within(bounded.PAGE):
+        with patience.shared(), bounded.within(bounded.PAGE):
             return copy_context().run(answer, environ, start)
 
     return answered
