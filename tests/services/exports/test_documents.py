@@ -25,13 +25,13 @@ from relevansi.i18n import speak_of
 from relevansi.importers.results import formats
 from relevansi.importers.results.formats import Choices
 from relevansi.records import Click
-from relevansi.services.exports import exports
-from relevansi.services.exports.exports import (
+from relevansi.services.exports import exports, rated_runs, tool_files
+from relevansi.services.exports.rated_runs import RatedRun
+from relevansi.services.exports.tool_files import (
     EqualTexts,
     ForCollections,
     IndexUnknown,
     NotOfSpans,
-    RatedRun,
 )
 from relevansi.services.judging import judgments
 from relevansi.services.proof_packs import packs
@@ -91,7 +91,7 @@ def exported(session: Session, study: Study, run: str, form: str, rule: Rule = M
 def grades(session: Session, study: Study, run: str, by_text: bool = False) -> Grades:
     return {
         (item.question if by_text else item.query_id, item.identity): item.verdict
-        for item in exports.judged(RatedRun(session, study, run, MERGED))
+        for item in rated_runs.judged(RatedRun(session, study, run, MERGED))
         if isinstance(item.verdict, int)
     }
 
@@ -166,7 +166,9 @@ def test_the_long_form_and_a_book_come_in_again_with_the_verdicts_of_each_rater(
     own = {
         rater.name: {
             (item.question, item.identity): item.verdict
-            for item in exports.judged(RatedRun(session, study, runs[0], reports.of_rater(rater)))
+            for item in rated_runs.judged(
+                RatedRun(session, study, runs[0], reports.of_rater(rater))
+            )
             if item.verdict is not None and item.rank and not item.is_below
         }
         for rater in raters
@@ -216,7 +218,7 @@ def test_a_run_comes_in_again_as_json_with_its_lists_texts_and_verdicts(
         ]
     shown_by_run = {
         (item.query_id, item.identity): item.verdict
-        for item in exports.judged(RatedRun(session, study, runs[0], MERGED))
+        for item in rated_runs.judged(RatedRun(session, study, runs[0], MERGED))
         if isinstance(item.verdict, int) and item.rank and not item.is_below
     }
     assert {
@@ -286,7 +288,7 @@ def test_beir_has_every_item_of_the_pool_and_a_card(
     header, *lines = (line.split("\t") for line in files["qrels/test.tsv"].splitlines())
     assert header == ["query-id", "corpus-id", "score"]
     assert {line[1] for line in lines} <= set(corpus)
-    listed = exports.judged(RatedRun(session, study, runs[0], MERGED))
+    listed = rated_runs.judged(RatedRun(session, study, runs[0], MERGED))
     assert all(corpus[one.docno]["text"] for one in listed if one.rank and not one.is_below)
     assert "dewi, rafi" in files["README.md"]
 
@@ -409,7 +411,7 @@ def test_a_format_that_cannot_hold_a_study_says_so(
 def test_a_study_of_properties_has_none_of_these_formats(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
-    for form in exports.TOOLS:
+    for form in tool_files.TOOLS:
         with pytest.raises(ForCollections):
             exported(session, study, rated_run, form, reports.of_rater(rater))
 

@@ -11,7 +11,7 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.importers.runs import csv_ratings, json_runs
 from relevansi.metrics.judging.figures import figures, totals
-from relevansi.services.exports import exports
+from relevansi.services.exports import exports, rated_runs, trees
 from relevansi.services.judging import judgments
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
@@ -68,7 +68,7 @@ def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
 
 
 def files(session: Session, study: Study, rater: Rater) -> dict[str, bytes]:
-    return exports.tree(session, study, reports.of_rater(rater), None)[0]
+    return trees.tree(session, study, reports.of_rater(rater), None)[0]
 
 
 def test_an_unrated_run_has_a_template_and_no_report(
@@ -91,8 +91,8 @@ def test_a_rated_run_has_its_rated_csv_beside_an_empty_template(
 
     template = csv_ratings.read("t.csv", made["hybrid/evaluation_template_undated.csv"]).report
     rated = csv_ratings.read("r.csv", made["hybrid/evaluation_rated_undated.csv"]).report
-    assert not exports.is_rated(template)
-    assert exports.is_rated(rated)
+    assert not rated_runs.is_rated(template)
+    assert rated_runs.is_rated(rated)
     assert [row.summary.results_count for row in template.rows] == [3, 2, 0, 1]
     assert "evaluation_report_undated.md" in made
     assert made["hybrid/test_results_latest.json"] == made["hybrid/test_results_undated.json"]
@@ -105,7 +105,7 @@ def test_a_rated_run_has_its_rated_csv_beside_an_empty_template(
 def test_a_page_to_rate_on_lies_beside_each_run(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    made, _ = exports.tree(session, study, reports.of_rater(rater), lambda *_asked: b"<html>")
+    made, _ = trees.tree(session, study, reports.of_rater(rater), lambda *_asked: b"<html>")
 
     pages = {path: data for path, data in made.items() if path.endswith(".html")}
     assert pages == {"hybrid/evaluation_undated.html": b"<html>"}
@@ -116,7 +116,7 @@ def test_cards_that_the_answer_does_not_give_again_are_named(
     session: Session, study: Study, rater: Rater
 ) -> None:
     """The fixture's cards were stored as such: its answers hold none to read."""
-    _, notes = exports.tree(session, study, reports.of_rater(rater), None)
+    _, notes = trees.tree(session, study, reports.of_rater(rater), None)
 
     # Questions 1, 2 and 4 show cards; question 3 is empty here and in the file.
     assert [int(note.split(":")[0].split()[-1]) for note in notes] == [1, 2, 4]

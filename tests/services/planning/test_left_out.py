@@ -15,7 +15,7 @@ from relevansi.importers.runs import csv_ratings
 from relevansi.metrics.agreement.report import ItemKind
 from relevansi.metrics.planning.sampling import random_order
 from relevansi.services.agreement import agreement
-from relevansi.services.exports import exports, rated_imports
+from relevansi.services.exports import exports, rated_imports, trees
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.offline import runs as offline
@@ -95,7 +95,7 @@ def test_files_leave_the_questions_out_and_say_so(
     counts = "Complete. 3 questions: 3 with results, 0 empty, 0 failed, 0 unreadable."
     assert f"{counts} {SAID}" in report
     with speaking("en"):
-        written, notes = exports.tree(session, study, reports.rule_of(session, study), None)
+        written, notes = trees.tree(session, study, reports.rule_of(session, study), None)
     assert notes[-1] == SAID
     template = next(data for path, data in written.items() if "evaluation_template" in path)
     assert [line[0] for line in template.decode().splitlines()[1:]] == ["2", "4", "6"]

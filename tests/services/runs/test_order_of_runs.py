@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from relevansi import labels
 from relevansi.db.tables.study import Study
 from relevansi.services.comparisons import chosen_runs, comparisons
-from relevansi.services.exports import exports
+from relevansi.services.exports import trees
 from relevansi.services.gold import gold
 from relevansi.services.programs import rows
 from relevansi.services.runs import reports, results, runs, stored_results
@@ -48,7 +48,7 @@ def test_four_systems_of_one_file_have_its_order_everywhere(session: Session, st
     result = [
         difference for difference in compared.comparison.differences if difference.figure == "P@5"
     ]
-    files, _ = exports.tree(session, study, rule, None)
+    files, _ = trees.tree(session, study, rule, None)
     (report,) = (data.decode() for name, data in files.items() if "evaluation_report" in name)
     assert sorted(IN_FILE, key=lambda one: report.index(f"Run {labels.method(one)}")) == IN_FILE
     assert [(methods[one.first], methods[one.second], one.mean) for one in result] == [

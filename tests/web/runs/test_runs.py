@@ -14,7 +14,7 @@ from relevansi.i18n import gettext, speaking
 from relevansi.metrics.agreement.report import COEFFICIENTS
 from relevansi.metrics.judging.registry import MEASURES, read_groups
 from relevansi.records import QueryState
-from relevansi.services.exports import exports
+from relevansi.services.exports import tool_files
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.runs.runs import FORMATS
@@ -108,7 +108,7 @@ def test_files_are_named_with_their_day_and_figures_are_not_rounded(
     for rank, said in ((1, "0"), (2, "0"), (3, "1")):
         judge(client, run, 1, rank, said)
 
-    for name in (name for key, name in FORMATS.items() if key not in exports.TOOLS):
+    for name in (name for key, name in FORMATS.items() if key not in tool_files.TOOLS):
         answer = client.get(f"/runs/{run}/{name}")
         assert answer.data
         assert run in answer.headers["Content-Disposition"]

@@ -33,8 +33,8 @@ from relevansi.metrics.judging.figures import RunReport, totals, undefined
 from relevansi.metrics.judging.queries import OF_RANKINGS
 from relevansi.metrics.judging.registry import label_of
 from relevansi.records import Problem
-from relevansi.services.exports import exports, pushes
-from relevansi.services.exports.exports import OfflinePageRenderer
+from relevansi.services.exports import exports, pushes, trees
+from relevansi.services.exports.trees import OfflinePageRenderer
 from relevansi.services.judging import stored_summaries
 from relevansi.services.offline.runs import offline_run
 from relevansi.services.proof_packs import packs
@@ -344,7 +344,7 @@ def export_tree_command(
     """
     with page_maker(create_app) as to_rate, options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule)
-        files, notes = exports.tree(session, study, chosen, to_rate)
+        files, notes = trees.tree(session, study, chosen, to_rate)
     if not files:
         raise click.ClickException(gettext("There is no run yet; `relevansi import` reads one."))
     new: dict[Path, bytes] = {}

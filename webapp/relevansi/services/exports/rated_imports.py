@@ -25,7 +25,7 @@ from relevansi.importers.runs.prices import content_of
 from relevansi.metrics.judging.figures import QueryRow, RunReport
 from relevansi.printable import name_line
 from relevansi.records import Click, Problem
-from relevansi.services.exports.exports import is_rated
+from relevansi.services.exports.rated_runs import is_rated
 from relevansi.services.exports.ratings import RatingCounts
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target, TargetChange

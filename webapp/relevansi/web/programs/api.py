@@ -47,7 +47,7 @@ from relevansi.services.catalogue.imports import Mode
 from relevansi.services.catalogue.search import MAX_PAGE, MAX_WORDS, as_json, search
 from relevansi.services.comparisons import chosen_runs, comparisons, gate
 from relevansi.services.comparisons.gate import GateReport
-from relevansi.services.exports import exports
+from relevansi.services.exports import exports, rated_runs
 from relevansi.services.judging import answer_ratings, judgments, reasons
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.offline import runs as offline_runs
@@ -92,7 +92,7 @@ Verdict = Literal["0", "1", "2", "3", "4", "unsure", "correct_empty", "false_neg
 # Clients that are made from the description take the first.
 EXPORT_MEDIA = (
     "application/octet-stream",
-    *sorted({media_type.partition(";")[0] for media_type in exports.MEDIA_TYPES.values()}),
+    *sorted({media_type.partition(";")[0] for media_type in rated_runs.MEDIA_TYPES.values()}),
 )
 REPORT_MEDIA = tuple(
     sorted(form.media_type.partition(";")[0] for form in agreement_files.FORMATS.values())

@@ -28,7 +28,7 @@ from relevansi.metrics.judging.figures import figures as figures_of
 from relevansi.metrics.judging.figures import totals as totals_of
 from relevansi.records import Counts, Problem
 from relevansi.services.comparisons import chosen_runs
-from relevansi.services.exports import exports
+from relevansi.services.exports import exports, tool_files
 from relevansi.services.rating import workloads
 from relevansi.services.runs import reports, runs, sample_runs
 from relevansi.services.runs.runs import RunOverview
@@ -51,7 +51,7 @@ FORMATS = {
     "qrels": "qrels.txt",
     "run": "run.txt",
     "json": "export.json",
-    **exports.TOOLS,
+    **tool_files.TOOLS,
 }
 """Each format of an export with the last part of its address."""
 OF_RUN = f"any({', '.join(map(repr, FORMATS.values()))})"
