@@ -330,8 +330,9 @@ def test_notes_are_saved_while_typed(own_server: Server, run_id: str, page: Page
     """A second after the last key, with focus still in the field; the page says so truly."""
     rating = RatingPage(page, own_server.url, run_id)
     type_notes(rating)
+    page.clock.run_for(900)
     rating.expect_state("notes", "typed")
-    page.clock.run_for(1_000)
+    page.clock.run_for(100)
     rating.expect_state("notes", "saved")
     assert rating.focus == "notes"
     assert [(event["field"], event["new"]) for event in own_server.events()] == [("notes", TEXT)]
