@@ -164,7 +164,7 @@ def test_a_fault_is_retried_and_a_refusal_told(own_server: Server, run_id: str, 
     rating.expect_state(1, "saved")
     rating.press("t")
     rating.expect_state(2, "refused")
-    assert page.locator("#notices [role=alert]").is_visible()
+    expect(page.locator("#notices [role=alert]")).to_be_visible()
     assert stored(own_server, run_id)[0].relevance[:2] == (1, None)
 
 
