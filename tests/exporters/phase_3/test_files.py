@@ -12,7 +12,9 @@ import openpyxl
 import pytest
 
 from relevansi.exporters.phase_3 import summary
-from relevansi.exporters.phase_3.summary import COLUMNS, FORMATS, data_workbook, user_study_json
+from relevansi.exporters.phase_3.json_summary import user_study_json
+from relevansi.exporters.phase_3.sheets import COLUMNS, data_workbook
+from relevansi.exporters.phase_3.summary import FORMATS
 from relevansi.i18n import speaking
 from relevansi.kinds.property import Card
 from relevansi.metrics.judging.figures import QueryRow

@@ -16,7 +16,7 @@ from relevansi.db.tables.base import Base
 from relevansi.db.tables.people import LogEntry
 from relevansi.db.tables.phase_3 import Participant, UserStudy
 from relevansi.db.tables.study import Study
-from relevansi.exporters.phase_3 import summary
+from relevansi.exporters.phase_3 import sheets, summary, words
 from relevansi.i18n import speaking
 from relevansi.metrics.intervals import estimate_interval
 from relevansi.metrics.judging.queries import Undefined
@@ -203,9 +203,9 @@ def test_failed_and_unreadable_answers_ask_for_no_rating(session: Session, study
     assert person.n_rated == 1
     assert (report.totals.n_failed, report.totals.n_unreadable) == (1, 1)
     with speaking("en"):
-        counts = summary.counts(report)
+        counts = words.counts(report)
     assert counts == "1 participant · 3 questions · 1 failed call · 1 unreadable answer"
-    answers = summary.sheet(report, "answers")
+    answers = sheets.sheet(report, "answers")
     assert [row[answers.columns.index("rated")] for row in answers.rows] == [1, None, None]
     # Quality over the one rated answer; success over it and the failed call.
     assert report.figures["mean_response_quality"].n == 1

@@ -7,7 +7,7 @@ from wtforms import Form
 
 from relevansi import labels
 from relevansi.exporters.frame.report_formats import XLSX
-from relevansi.exporters.phase_3 import summary
+from relevansi.exporters.phase_3 import sheets, summary, words
 from relevansi.exporters.phase_3.summary import FORMATS, file_name
 from relevansi.metrics.phase_3.user_study import UserStudyReport
 from relevansi.services.phase_3 import findings, participants, user_studies
@@ -39,7 +39,7 @@ def show() -> str:
     return render_template(
         "phase_3/findings/page.html",
         report=report,
-        counts=summary.counts(report),
+        counts=words.counts(report),
         plots=summary.plots(report),
         sections={section.name: section for section in document.sections},
         formats=tuple(FORMATS),
@@ -57,7 +57,7 @@ def take_away(file_format: str) -> Response:
 @blueprint.get("/data/phase3.xlsx")
 def data() -> Response:
     name = "phase3.xlsx"
-    return attached(summary.data_workbook(_exported(name)), XLSX, name)
+    return attached(sheets.data_workbook(_exported(name)), XLSX, name)
 
 
 @blueprint.get("/questions")
@@ -103,7 +103,7 @@ def comments() -> str:
         lines=[line for line in lines if theme is None or theme in (line[1].themes or ("",))],
         total=len(lines),
         longest=LONGEST,
-        comment_name=summary.comment_name,
+        comment_name=words.comment_name,
     )
 
 
@@ -119,7 +119,7 @@ def tag(participant_id: int, comment: str) -> Response:
         person = findings.person(session, participant, access.now())
     answer = next((candidate for candidate in person.comments if candidate.name == comment), None)
     if htmx.wants_part() and answer:
-        part = {"person": person, "comment": answer, "comment_name": summary.comment_name}
+        part = {"person": person, "comment": answer, "comment_name": words.comment_name}
         part["longest"] = LONGEST
         return make_response(render_template("phase_3/findings/_comment.html", **part))
     anchor = f"comment-{participant_id}-{comment.replace(' ', '-')}"
