@@ -476,6 +476,7 @@ def test_the_first_of_doubled_documents_and_questions_counts() -> None:
         ("a.jsonl", '{"query": "q", "results": ["<Hit object at 0x7f>"]}', "results_printed", 1),
         ("a.jsonl", '{"query": "q", "results": ["[object Object]"]}', "results_printed", 1),
         ("q.qrels", "q1 0 d7 1\nq1 0 d2\nq1 0 d3 0\n", "results_word_count", 2),
+        ("a.tsv", "Frage\tDok\tWert\nq1\td7\t1.5\nq1\td2\t1.0\n", "results_number_wrong", 1),
         ("a.csv", "query,doc_id\nq,d\0\0\0\0\0\0\0\0", "not_text", None),
         ("a.db", "SQLite format 3" + "\0" * 99, "not_text", None),
         ("a.zst", "q\1\2\3\4\5,d" * 9, "not_text", None),
@@ -1012,6 +1013,66 @@ def test_a_topic_is_asked_by_its_title() -> None:
     topics = json.dumps([{"id": "q1", "title": "boots", "description": "Which boots are warm?"}])
 
     assert read({"a.run": RUN, "topics.json": topics}).runs[0].queries[0].question == "boots"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"query": q, "place": n, "doc_id": f"d{n}"} for q in "ab" for n in (3, 1, 2)],
+        [{"query": q, "no": n - 1, "doc_id": f"d{n}"} for q in "ab" for n in (2, 1, 3)],
+    ],
+)
+def test_a_column_that_numbers_the_results_of_each_list_is_their_rank(
+    rows: list[dict[str, str | int]],
+) -> None:
+    lines = [",".join(map(str, row)) for row in ([*rows[0]], *(row.values() for row in rows))]
+    for files in ({"t.csv": "\n".join(lines)}, {"t.json": json.dumps(rows)}):
+        group = read(files)
+        assert lists_of(group.runs[0]) == {query: ["d1", "d2", "d3"] for query in "ab"}
+        assert "results_rank_chosen" in [problem.code for problem in group.problems]
+
+
+def test_numbers_that_count_no_list_are_no_ranks() -> None:
+    rows = "".join(f"{q},{n + 2 * (q == 'b')},d{n},A\n" for q in "ab" for n in (2, 1, 3))
+    (run,) = read({"t.csv": f"query,row,doc_id,text\n{rows}"}).runs
+
+    assert lists_of(run)["a"] == ["d2", "d1", "d3"]
+
+
+@pytest.mark.parametrize(
+    "line", ["{q},Q0,{d},{n},{s},bm25", "{q}, 0, {d}, {n}, {s}, bm25", "{q},{d},{n},{s},bm25"]
+)
+def test_a_run_may_have_commas_between_its_words(line: str) -> None:
+    lines = [line.format(q="q1", d=f"d{n}", n=n, s=9.5 - n) for n in (1, 2)]
+    (run,) = read({"a.csv": "\n".join(lines)}).runs
+
+    assert (run.search_method, lists_of(run)) == ("bm25", {"q1": ["d1", "d2"]})
+
+
+@pytest.mark.parametrize(
+    "beside", ["error,timeout", "status,failed", "success,False", "timed_out,True"]
+)
+def test_a_row_without_a_result_that_says_it_failed_is_no_empty_list(beside: str) -> None:
+    name, value = beside.split(",")
+    table = f"query,doc_id,rank,{name}\na,d1,1,\nb,,,{value}\nc,,,\n"
+    _, failed, empty = read({"t.csv": table}).runs[0].queries
+
+    assert (failed.state, empty.state) == (QueryState.FAILED, QueryState.EMPTY)
+
+
+def test_a_row_without_a_result_below_others_is_named_with_its_line() -> None:
+    group = read({"t.csv": "query,doc_id\na,d1\na,\na,d3\n"})
+
+    assert group.runs[0].queries[0].holes == (2,)
+    assert [p.line for p in group.problems if p.code == "results_without_item"] == [3]
+
+
+def test_words_alone_are_texts_in_each_list() -> None:
+    names = [["Sandal", "Boot"], ["Winter boot", "Clog"]]
+    lines = [{"query": f"q {n}", "results": results} for n, results in enumerate(names)]
+    (run,) = read({"a.json": json.dumps(lines)}).runs
+
+    assert [[card.text for card in query.cards] for query in run.queries] == names
 
 
 def test_rows_in_one_list_of_json_are_a_table() -> None:

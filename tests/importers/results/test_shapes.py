@@ -460,6 +460,30 @@ def test_an_empty_list_beside_no_error_is_one() -> None:
     assert group.runs[0].queries[0].state is QueryState.EMPTY
 
 
+@pytest.mark.parametrize("other", ["null", "7", '"red dress"', '["a"]', json.dumps(DOCS)])
+def test_a_line_that_is_no_question_is_named(other: str) -> None:
+    line = json.dumps({"query": "boots", "results": DOCS})
+    group = read_files([("r.jsonl", f"{line}\n{other}\n".encode())])
+
+    assert lists(group) == {"r": {"boots": BOTH}}
+    assert {problem.line for problem in group.problems if problem.severity == "error"} == {2}
+
+
+def test_lists_of_other_lengths_side_by_side_are_named() -> None:
+    value = {"query_texts": ["boots"], "ids": [[*IDS, "d5"]], "documents": [[DOCS[0]]]}
+
+    assert "results_list_beside" in codes(read([value]))
+
+
+def test_an_id_that_is_several_is_none() -> None:
+    group = read({"query": "boots", "results": [{"doc_id": IDS, "text": TEXTS[0]}]})
+
+    assert lists(group) == {"r": {"boots": [("", TEXTS[0])]}}
+    with pytest.raises(ImportRefused) as refused:
+        read({"query": "boots", "doc_id": "d7", "rank": 1}, {"query": "boots", "doc_id": IDS})
+    assert refused.value.problem.code == "results_value_nested"
+
+
 def test_results_that_all_state_one_rank_are_named() -> None:
     group = read({"query": "boots", "results": [{**document, "rank": 1} for document in DOCS]})
 

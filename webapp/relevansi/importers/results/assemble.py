@@ -181,13 +181,16 @@ class Gathered:
         answered.extra |= row.extra
         if row.state is not QueryState.RESULTS:
             answered.state, answered.error = row.state, row.error
-        if row.item is None and row.rank is None and row.score is None and not answered.items:
+        is_blank = row.item is None and row.rank is None and row.score is None
+        if is_blank and not answered.items:
             answered.blank = answered.blank or row  # which says that the list is empty
             return
         if answered.blank:  # it is not: something of it cannot be read
             file.error("results_without_item", answered.blank.line)
             answered.add(answered.blank, None)
             answered.blank = None
+        if is_blank:
+            file.error("results_without_item", row.line)
         if row.item is not None and len(self.sample) < 3:
             self.sample.append(row)
         item = self._shared(row.item)

@@ -47,10 +47,10 @@ with ``input`` and ``output``."""
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
 _FAILURES = ("error", "errors", "exception", "error_message")
 """Names in an object of what went wrong when its list was asked for."""
-_FAILED = re.compile(
-    r"fail(?:ed|ure)?|error|exception|time_?out|timed_?out|[45]\d\d", re.IGNORECASE
-)
-"""The state of a call that failed, in logs of them."""
+_FAILED = r"fail(?:ed|ure)?|error|exception|timed?_?out|[45]\d\d"
+_STATES = dict.fromkeys(("state", "status", "status_code"), _FAILED)
+_STATES |= {"timed_out": "true", "timeout": "true", "success": "false", "ok": "false"}
+"""What logs of calls say of one that failed, by the name."""
 PRINTED = re.compile(
     r"[\s\[(]*(?:page_content=|(?:Document|TextNode|NodeWithScore|ScoredPoint)\()"
     r"|\s*(?:<[\w.]+ object at 0x|\[object Object\]"
@@ -74,6 +74,7 @@ def read(
     """
     number = 0
     for line, raw in values:
+        _report_others(file, line, raw)
         value = prepared(raw, is_mapped=shape.name == MAPPED)
         top = value if isinstance(value, dict) else {}
         beside = records(value, shape, systems)
@@ -83,9 +84,10 @@ def read(
             first = next(beside, None)
         if first is None:
             # A line that has neither is named; one that is no object of this kind is passed over.
-            if isinstance(value, dict) and is_wanted(shape, value):
-                number += 1
-                yield from _list(file, line, value, top, shape, number)
+            for entry in value if isinstance(value, list) else [value]:
+                if isinstance(entry, dict) and is_wanted(shape, entry):
+                    number += 1
+                    yield from _list(file, line, entry, top, shape, number)
             continue
         outer = question_at(top, shape.query)[1] if shape.name != MAPPED else ""
         if outer not in ("", question_at(first, shape.query)[1]):
@@ -96,6 +98,13 @@ def read(
                 number += 1
                 at_line = line if record is value else max(line, place)
                 yield from _list(file, at_line, around | record, top, shape, number)
+
+
+def _report_others(file: File, line: int, value: object) -> None:
+    """Report what is no object among the values in a line."""
+    for place, entry in enumerate(value if isinstance(value, list) else [value]):
+        if not isinstance(entry, dict | list):
+            file.error("results_without_question", line + place, keys=described(entry))
 
 
 def _list(
@@ -133,7 +142,7 @@ def _list(
         file.error("results_no_list", line, **kinds)
         yield replace(common, state=QueryState.UNREADABLE)
     elif not listed:
-        wrong = _failure(beside)
+        wrong = failure(beside)
         is_unreadable = beside.get("state") == "unreadable"  # as our own export says
         state = QueryState.UNREADABLE if is_unreadable else QueryState.RESULTS
         yield replace(common, state=QueryState.FAILED if wrong else state, error=cut(wrong))
@@ -141,13 +150,11 @@ def _list(
         yield from _items(file, line, listed, shape, common)
 
 
-def _failure(value: Values) -> str:
+def failure(value: Values) -> str:
     """What an object says of a call that failed, "" for none."""
     reasons = [reason for name in _FAILURES if (reason := value.get(name))]
-    states = [text_at(value, name) for name in ("state", "status", "status_code")]
-    reasons += [state for state in states if _FAILED.fullmatch(state)]
-    reasons += [name for name in ("timed_out", "timeout") if value.get(name) is True]
-    reasons += [name for name in ("success", "ok") if value.get(name) is False]
+    stated = {name: text_at(value, name).lower() for name in _STATES}
+    reasons += [text for name, text in stated.items() if re.fullmatch(_STATES[name], text)]
     texts = (as_text(reason).strip() or words_of(reason) or described(reason) for reason in reasons)
     return next(filter(None, texts), "")
 
@@ -185,6 +192,8 @@ def lists_beside(
             ]
         if not isinstance(inner, list) or not inner or is_read:
             continue
+        if len(inner) == 1 and isinstance(inner[0], list) and inner[0]:
+            inner = inner[0]  # noqa: PLW2901 - of one search among several
         first = inner[0]
         if len(inner) == len(listed) and part_of(name) in (
             ("metadata",) if isinstance(first, dict) else ROLE_OF_PART

@@ -153,6 +153,7 @@ def _table(file: File, chosen: Columns) -> Source:
     return Source(file, f"{role}s", TABLE, rows, names=names)
 
 
+_read_named = partial(trec.read_columns, ("query_id", "item", "rank", "score", "system"))
 _read_ranks = partial(trec.read_columns, ("query_id", "item", "rank"))
 _read_grades = partial(trec.read_columns, ("query_id", "item", "grade"))
 _read_qrels = partial(trec.read_columns, ("query_id", "", "item", "grade"))
@@ -164,6 +165,7 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
     if not lines:
         file.refuse("file_empty", expected="results_file")
     lines = [line for line in lines if not trec.is_comment(line.split())] or lines
+    lines = [*map(trec.with_tabs, lines)]
 
     def are(pattern: re.Pattern[str]) -> bool:
         return sum(bool(pattern.fullmatch(line.strip())) for line in lines) * 2 > len(lines)
@@ -177,6 +179,7 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
     readers = (
         (is_scored, "results", RUN, partial(trec.read_columns, scored)),
         (are(trec.RUN_LINE), "results", RUN, trec.read_run),
+        (are(trec.NAMED_LINE) and ranks & {"0", "1"}, "results", RUN, _read_named),
         (are(trec.RANKS_LINE) and is_graded, "grades", QRELS, _read_grades),
         (are(trec.RANKS_LINE) and ranks & {"0", "1"}, "results", RUN, _read_ranks),
         (are(trec.QRELS_LINE) and not are(_TOPIC_LINE), "grades", QRELS, _read_qrels),
@@ -278,6 +281,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     head = [(place, [row.get(name) for name in flat]) for place, (row, _) in enumerate(looked_at)]
     plain = {} if "doc_id" in chosen else table_rows.plain_id(tuple(flat), head, columns)
     columns |= plain
+    plain |= table_rows.plain_rank(file, tuple(flat), head, columns)
     if not chosen:
         table_rows.check_id(file, tuple(flat), head, columns)
     names_results = not columns.keys().isdisjoint(("doc_id", "url", "rank", "score"))

@@ -26,6 +26,7 @@ from relevansi.importers.results.rows import (
 from relevansi.json_text import RepeatedKey
 
 _LONGEST_LITERAL = 2**20
+_OF_ID = re.compile(r"[\d/_:#@.-]")
 
 
 def read(file: File) -> Iterator[tuple[int, object]]:
@@ -271,7 +272,8 @@ def entries_of(listed: list[object], name: str, beside: Mapping[str, object]) ->
             columns[cell_part] = cells
     texts = [entry for entry in listed if isinstance(entry, str)]
     is_plain = bool(texts) and not any(isinstance(entry, dict) for entry in listed)
-    if is_plain and not columns and all(map(BARE_ID.fullmatch, texts)):
+    are_bare = is_plain and not columns and all(map(BARE_ID.fullmatch, texts))
+    if are_bare and any(map(_OF_ID.search, texts)):  # else they are words, such as names
         part = "doc_id"
     rows: list[object] = []
     for place, entry in enumerate(listed):

@@ -114,8 +114,8 @@ ITEM_ROLES = {
     "deskripsi kutipan ringkasan doc documento dokument texto contenido conteudo "
     "texte contenu inhalt 文本 内容 內容 正文 テキスト 本文",
     "url": "url link uri href source tautan sumber enlace lien 链接 連結 リンク",
-    "rank": "rank position pos ranking hit_rank peringkat urutan posisi doc_position "
-    "puesto rango posicion posicao rang platz 排名 順位 ランク",
+    "rank": "rank position pos ranking hit_rank result_rank rank_position peringkat urutan posisi "
+    "doc_position puesto rango posicion posicao rang platz 排名 順位 ランク",
     "score": "score _score similarity relevance_score _search_score skor kemiripan "
     "puntuacion puntaje pontuacao punktzahl 得分 分数 分數 スコア",
 }
@@ -262,6 +262,8 @@ def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> D
     texts = {role: as_text(values.get(name)) for role, name in names if name}
     url, title = texts.get("url", ""), texts.get("title", "").strip()
     doc_id, text = texts.get("doc_id", "").strip(), texts.get("text", "")
+    if is_several(values.get(columns.get("doc_id", ""))):
+        doc_id = ""  # which is no id
     if not doc_id and BARE_ID.fullmatch(text) and plain_name(columns["text"]) in EITHER:
         doc_id, text = text, ""
     elif doc_id and len(doc_id) > LONGEST_ID and plain_name(columns["doc_id"]) in EITHER:
@@ -310,6 +312,13 @@ def scalar(value: object) -> object:
     if isinstance(value, dict) and "raw" in value and value.keys() <= {"raw", "snippet"}:
         return value["raw"]
     return value
+
+
+def is_several(value: object) -> bool:
+    """Whether a value is an object or a list, but none of a single plain value."""
+    value = scalar(value) if isinstance(value, dict) else value
+    is_one = isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list | dict)
+    return isinstance(value, list | dict) and not is_one
 
 
 _INNER_TEXTS = ("text", "content", "page_content", "snippet", "body", "value")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
@@ -39,7 +39,9 @@ from relevansi.importers.results.rows import (
     as_score,
     as_text,
     columns_of,
+    cut,
     flat_row,
+    is_several,
     item_of,
     notation_of,
     plain_name,
@@ -49,7 +51,7 @@ from relevansi.importers.runs.csv_ratings import REQUIRED as OF_FIGURES
 from relevansi.importers.runs.csv_ratings import original_text
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.importers.runs.problems import ImportRefused, error
-from relevansi.records import EmptyOutcome
+from relevansi.records import EmptyOutcome, QueryState
 
 Known = Callable[[set[str]], set[str]]
 """Those of some ids that the collections and grades of the same import have."""
@@ -61,6 +63,7 @@ _LOOKED_AT = 200  # rows by which columns are told apart
 OUTCOMES = frozenset(("", *EmptyOutcome))
 """What our own long CSV has in place of a grade for an empty list."""
 _NUMBERS = {"score", "grade"}
+_OF_LISTS = ("system", "query_id", "query")
 _TOTAL = re.compile(
     r"(?:grand |sub)?total|sum|average|avg|mean|median|jumlah|rata[- ]?rata|rerata|summe|gesamt|"
     r"durchschnitt|mittelwert|promedio|media|moyenne|合计|合計|总计|平均",
@@ -248,7 +251,8 @@ def read_json(
             nested |= dict.fromkeys(n for n in names if n not in of_row and _is_nested(row[n]))
         for needed in ("query", "query_id", "doc_id", "text"):
             inner = row.get(layout.columns.get(needed, ""))
-            if isinstance(inner, list | dict) and inner and not as_text(inner):
+            is_id = needed in ("query_id", "doc_id")
+            if inner and is_several(inner) and (is_id or not as_text(inner)):
                 place = {"place": layout.columns[needed], "found": kind_of(inner)}
                 file.refuse("results_value_nested", line=line, **place)
         yield from _rows(file, line, row, layout, comma=True, system="")
@@ -348,6 +352,7 @@ def _layout(
         columns |= plain_id(names, head, columns)
     if "doc_id" not in columns and "doc_id" not in chosen:
         _settle_either(columns, names, head)
+    columns |= plain_rank(file, names, head, columns)
     kind = role_of(columns)
     if kind is None:
         raise _unknown(file, names, head)
@@ -451,6 +456,31 @@ def plain_id(
     return {"doc_id": name} if are_different and not are_numbers else {}
 
 
+def plain_rank(
+    file: File,
+    names: Sequence[str],
+    head: Sequence[tuple[int, Sequence[object]]],
+    columns: Columns,
+) -> dict[str, str]:
+    """The column that numbers the results of each list, where none is called a rank or a score."""
+    if role_of(columns) != "result" or not columns.keys().isdisjoint(("rank", "score", "grade")):
+        return {}
+    of_lists = [names.index(columns[role]) for role in _OF_LISTS if role in columns]
+    for place, name in enumerate(names):
+        ranks: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for _, cells in head if name and name not in columns.values() else ():
+            rank = as_rank(cells[place])
+            ranks[*(as_text(cells[at]) for at in of_lists)].append(-1 if rank is None else rank)
+        first = min((min(numbers) for numbers in ranks.values()), default=-1)
+        are_ranks = first in (0, 1) and len(ranks) > 1 and max(map(len, ranks.values())) > 2
+        if are_ranks and all(
+            sorted(numbers) == [*range(first, first + len(numbers))] for numbers in ranks.values()
+        ):
+            file.warn("results_rank_chosen", column=name)
+            return {"rank": name}
+    return {}
+
+
 def _with_id(
     file: File,
     layout: _Layout,
@@ -502,6 +532,8 @@ def _rows(
         file.error("results_without_item", line)
     if layout.role in ("grade", "document") and item is None:
         file.refuse("results_names_no_item", line=line)
+    is_blank = item is None and rank is None and score is None
+    wrong = json_lists.failure(values) if is_blank else ""
     grade = texts.get("grade")
     if grade and (notation := layout.notations.get("grade")):
         grade = Notation(notation.mark).plain(grade)
@@ -523,6 +555,8 @@ def _rows(
             category=texts.get("category", ""),
             rater=rater or texts.get("rater", ""),
             reason=texts.get("reason", ""),
+            state=QueryState.FAILED if wrong else QueryState.RESULTS,
+            error=cut(wrong),
         )
 
 

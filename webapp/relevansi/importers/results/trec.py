@@ -33,6 +33,8 @@ RUN_LINE = re.compile(
 )
 RANKS_LINE = re.compile(r"\S+\t\S+\t\d+\s*")
 SCORES_LINE = re.compile(r"\S+\t\S+(?:\t\d+)?\t-?\d+\.\d+(?:[eE][-+]?\d+)?\s*")
+NAMED_LINE = re.compile(r"\S+\t\S+\t\d+\t-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\t\S+\s*")
+_COMMAS = re.compile(r"[^\s,]+,\s*(?:Q?0,\s*[^\s,]+,\s*)?(?:[^\s,]+,\s*){2,3}[^\s,]+\s*")
 QRELS_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(?:\.\d+)?\s*")
 _RUN_WORDS, _RANK = 6, 3
 _LINES_OF_START = 20
@@ -41,6 +43,11 @@ _FIELD = re.compile(r"<(num|title|desc|narr|question|query)[^>]*>([^<]*)", re.IG
 _LABEL = re.compile(r"^\s*(?:Number|Topic|Description|Narrative)\s*:\s*", re.IGNORECASE)
 _TAG = re.compile(r"<[^>]{0,200}>")
 _MOST_TEXT = 2**20  # characters of one document
+
+
+def with_tabs(line: str) -> str:
+    """A line of a run whose words have commas between them with tabs; any other one as it is."""
+    return re.sub(r",[ \t]*", "\t", line) if _COMMAS.fullmatch(line) else line
 
 
 def is_comment(words: Sequence[str], count: int = _RUN_WORDS, number: int = _RANK) -> bool:
@@ -63,9 +70,14 @@ def _text_lines(file: File, on_progress: OnProgress = no_progress) -> Iterator[t
             yield number, text
 
 
+def _lines_of_words(file: File) -> Iterator[tuple[int, str]]:
+    for number, text in _text_lines(file):
+        yield number, with_tabs(text)
+
+
 def read_run(file: File, _columns: Columns) -> Rows:
     """Every line of a run: query, Q0, document, rank, score, tag."""
-    for number, line in _text_lines(file):
+    for number, line in _lines_of_words(file):
         # Behind a tab is the own score of the list, as we export it.
         text, _, last = line.rpartition("\t")
         is_ours = len(text.split()) == _RUN_WORDS and as_number(last) is not None
@@ -85,21 +97,28 @@ def read_run(file: File, _columns: Columns) -> Rows:
 
 def read_columns(roles: Sequence[str], file: File, _columns: Columns) -> Rows:
     """Every line of qrels, or of a run without tags: words with these roles, "" for none."""
-    for number, line in _text_lines(file):
+    for number, line in _lines_of_words(file):
         words = line.split()
         if is_comment(words, len(roles), -1) or (number == 1 and _is_header(words)):
             continue
         if len(words) != len(roles):
             file.refuse("results_word_count", line=number, cells=len(words), columns=len(roles))
         values = dict(zip(roles, words, strict=True))
+        score = as_score(values.get("score"))
+        if score is None and "score" in values:
+            if "rank" not in values:
+                wrong = {"place": "score", "value": values["score"][:40]}
+                file.refuse("results_number_wrong", line=number, **wrong)
+            file.counts["results_scores_unusable"] += 1
         file.budget.spend("records", file)
         yield Row(
             number,
             "grade" if "grade" in values else "result",
             query_id=values["query_id"],
             item=values["item"],
+            system=values.get("system", ""),
             rank=_rank(file, number, values["rank"]) if "rank" in values else None,
-            score=as_score(values.get("score")),
+            score=score,
             grade=values.get("grade"),
         )
 
