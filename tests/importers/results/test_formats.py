@@ -1091,6 +1091,29 @@ def test_a_table_without_known_columns_names_those_it_has() -> None:
     assert not group.runs
 
 
+def test_rows_of_json_have_the_id_that_a_collection_knows() -> None:
+    rows = [{"query": "q", "rank": n, "docno": str(n), "doc_id": f"d{n}"} for n in (7, 2)]
+    group = read({"t.json": json.dumps(rows), "corpus.jsonl": CORPUS})
+
+    assert [card.doc_id for card in group.runs[0].queries[0].cards] == ["d2", "d7"]
+    assert "results_ids_chosen" in [problem.code for problem in group.problems]
+
+
+def test_lists_of_questions_that_differ_in_case_keep_their_words() -> None:
+    lines = [{"query": query, "results": ["d7"]} for query in ("Boots", "boots", "BOOTS")]
+    group = read({"a.json": json.dumps(lines)})
+
+    assert [query.question for query in group.runs[0].queries] == ["Boots", "boots", "BOOTS"]
+    assert "results_case" in [problem.code for problem in group.problems]
+
+
+@pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\x1e", "\x85", "\u2028"])
+def test_a_sign_that_ends_no_line_of_a_file_ends_none(sign: str) -> None:
+    group = read({"topics.tsv": f"q1\twarm{sign}boots\n", "a.run": RUN})
+
+    assert group.runs[0].queries[0].question == f"warm{sign}boots"
+
+
 def test_questions_that_end_in_a_number_are_questions() -> None:
     (query,) = read({"topics.tsv": "q1\twindows update 11\n", "a.run": RUN}).runs[0].queries
 

@@ -171,6 +171,7 @@ def test_keys_are_questions_or_systems(
         {"organic": DOCS, "related": DOCS},  # which are no questions
         {"query": "boots", "sources": [{"content": TEXTS}]},  # results in whatever order
         {"query": "boots", "results": [[0, 0.9], [1, 0.8]]},  # places in a list nobody has
+        {"query": "boots", "results": [{"corpus_id": 0, "score": 0.9}]},
         {"query": ["boots", "red dress"], "results": DOCS},
         {"queries": {"u1": "boots"}, "corpus": {"d7": "A"}, "relevant_docs": {"u1": ["d7"]}},
         {"query": "boots", "answer": "A", "references": TEXTS},  # what the answer should be

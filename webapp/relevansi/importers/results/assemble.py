@@ -212,7 +212,7 @@ class Gathered:
     def _list_of(self, file: File, row: Row) -> _List:
         """The list that a row belongs to: of its system in this file, for its question."""
         first = self._key(row)
-        if not (row.query_id or row.list_number):
+        if not row.query_id:
             # Texts that differ in case or width are one question, but not within one list of one
             # file, where somebody wrote two.
             spelling = self._spellings.setdefault((row.system, file, first), row.query)

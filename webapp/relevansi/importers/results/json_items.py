@@ -50,6 +50,8 @@ def item_in(shape: Shape, value: object) -> tuple[Document | None, float | None,
 def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | None, object]:
     block = parsed_block(value)
     values = flattened(block if isinstance(block, dict) else value)
+    if isinstance(values.get("corpus_id"), int):  # a place among texts that are not here
+        del values["corpus_id"]
     grade = next((at(value, path) for path in shape.grade.split("|") if path), None)
     for path in shape.grade.split("|"):
         values.pop(path, None)

@@ -161,7 +161,7 @@ _read_qrels = partial(trec.read_columns, ("query_id", "", "item", "grade"))
 
 def _lines(file: File, chosen: Columns, text: str) -> Source:
     """A file of lines: a table if its header says so, else what most lines are."""
-    lines = [line for line in text.splitlines()[:_LOOKED_AT] if line.strip()]
+    lines = [line for line in re.split(r"\r\n?|\n", text)[:_LOOKED_AT] if line.strip()]
     if not lines:
         file.refuse("file_empty", expected="results_file")
     lines = [line for line in lines if not trec.is_comment(line.split())] or lines
@@ -297,7 +297,9 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
             for entries in [_rows_of(value)]
             for place, entry in enumerate(entries if isinstance(entries, list) else [entries], 1)
         )
-        return table_rows.read_json(file, entries, plain | {**beside.columns}, role or "result")
+        known = table_rows.known_id(file, columns, tuple(flat), head, beside.known_ids)
+        chosen_columns = plain | known | {**beside.columns}
+        return table_rows.read_json(file, entries, chosen_columns, role or "result")
 
     if role in ("result", "grade"):
         names = {name: as_text(value)[:80] for name, value in flat.items()}

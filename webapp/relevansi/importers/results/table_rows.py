@@ -193,7 +193,8 @@ def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
             continue
         layout = _layout(file, table.names, head, chosen)
         if "doc_id" not in chosen and layout.role in ("result", "grade"):
-            layout = _with_id(file, layout, table.names, head, known_ids)
+            known = known_id(file, layout.columns, table.names, head, known_ids)
+            layout = _layout_of(layout.role, {**layout.columns, **known}, layout.raters)
         layout = replace(layout, notations=_notations(layout, table.names, head))
         for line, cells in lines:
             texts = [original_text(as_text(cell)) for cell in cells] if table.is_ours else cells
@@ -481,31 +482,30 @@ def plain_rank(
     return {}
 
 
-def _with_id(
+def known_id(
     file: File,
-    layout: _Layout,
+    columns: Columns,
     names: Sequence[str],
     head: Sequence[tuple[int, Sequence[object]]],
     known_ids: Known,
-) -> _Layout:
-    """The layout with that of several columns of ids whose values the collections have."""
-    if any(set(header.values()) <= {*names} for header in KNOWN_HEADERS):
-        return layout
-    used = {name for role, name in layout.columns.items() if role != "doc_id"}
-    columns = [name for name in names if plain_name(name) in _ID_NAMES and name not in used]
-    if len(columns) < 2 or "doc_id" not in layout.columns:
-        return layout
+) -> dict[str, str]:
+    """That of several columns of ids whose values the collections have, ``{}`` for a single one."""
+    used = {name for role, name in columns.items() if role != "doc_id"}
+    of_ids = [name for name in names if plain_name(name) in _ID_NAMES and name not in used]
+    is_known = any(set(header.values()) <= {*names} for header in KNOWN_HEADERS)
+    if is_known or len(of_ids) < 2 or "doc_id" not in columns:
+        return {}
     samples = {
-        name: {as_text(cells[names.index(name)]).strip() for _, cells in head} for name in columns
+        name: {as_text(cells[names.index(name)]).strip() for _, cells in head} for name in of_ids
     }
     ids = known_ids(set().union(*samples.values()))
     best = max(
-        columns,
+        of_ids,
         key=lambda name: (len(samples[name] & ids), -_ID_NAMES[plain_name(name)]),
     )
-    others = ", ".join(name for name in columns if name != best)
+    others = ", ".join(name for name in of_ids if name != best)
     file.warn("results_ids_chosen", column=best, others=others)
-    return _layout_of(layout.role, {**layout.columns, "doc_id": best}, layout.raters)
+    return {"doc_id": best}
 
 
 def _rows(
