@@ -153,8 +153,8 @@ def _list(
 def failure(value: Values) -> str:
     """What an object says of a call that failed, "" for none."""
     reasons = [reason for name in _FAILURES if (reason := value.get(name))]
-    stated = {name: text_at(value, name).lower() for name in _STATES}
-    reasons += [text for name, text in stated.items() if re.fullmatch(_STATES[name], text)]
+    states = {name: text_at(value, name).lower() for name in _STATES}
+    reasons += [text for name, text in states.items() if re.fullmatch(_STATES[name], text)]
     texts = (as_text(reason).strip() or words_of(reason) or described(reason) for reason in reasons)
     return next(filter(None, texts), "")
 
@@ -263,9 +263,9 @@ def _items(file: File, line: int, listed: list[object], shape: Shape, common: Ro
 def _ranks(file: File, line: int, listed: list[object], shape: Shape) -> list[int] | None:
     """The rank of each entry: stated by all, else its place; ``None`` where these disagree."""
     places = list(range(1, len(listed) + 1))
-    stated = {text_at(entry, shape.rank) for entry in listed} if shape.rank else {""}
-    if len(stated) < 2:
-        file.counts["results_ranks_equal"] += len(places) > 1 and "" not in stated
+    values = {text_at(entry, shape.rank) for entry in listed} if shape.rank else {""}
+    if len(values) < 2:
+        file.counts["results_ranks_equal"] += len(places) > 1 and "" not in values
         return places
     ranks = [as_rank(text_at(entry, shape.rank)) for entry in listed]
     if None not in ranks:

@@ -297,8 +297,8 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
             for entries in [_rows_of(value)]
             for place, entry in enumerate(entries if isinstance(entries, list) else [entries], 1)
         )
-        known = table_rows.known_id(file, columns, tuple(flat), head, beside.known_ids)
-        chosen_columns = plain | known | {**beside.columns}
+        id_column = table_rows.known_id(file, columns, tuple(flat), head, beside.known_ids)
+        chosen_columns = plain | id_column | {**beside.columns}
         return table_rows.read_json(file, entries, chosen_columns, role or "result")
 
     if role in ("result", "grade"):

@@ -193,8 +193,8 @@ def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
             continue
         layout = _layout(file, table.names, head, chosen)
         if "doc_id" not in chosen and layout.role in ("result", "grade"):
-            known = known_id(file, layout.columns, table.names, head, known_ids)
-            layout = _layout_of(layout.role, {**layout.columns, **known}, layout.raters)
+            id_column = known_id(file, layout.columns, table.names, head, known_ids)
+            layout = _layout_of(layout.role, {**layout.columns, **id_column}, layout.raters)
         layout = replace(layout, notations=_notations(layout, table.names, head))
         for line, cells in lines:
             texts = [original_text(as_text(cell)) for cell in cells] if table.is_ours else cells
