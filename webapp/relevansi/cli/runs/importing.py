@@ -22,8 +22,8 @@ from relevansi.cli.runs.import_report import ImportOutcome
 from relevansi.db.engine import Database
 from relevansi.i18n import gettext
 from relevansi.importers.results import files
-from relevansi.importers.results.assemble import grades_in
 from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
+from relevansi.importers.results.grades import grades_in
 from relevansi.importers.results.rows import MAPPED_ROLES
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.csv_ratings import RatedFile

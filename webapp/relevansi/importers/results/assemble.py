@@ -1,4 +1,4 @@
-"""Rows of several files made into ranked lists: order, holes, depth, and texts joined to ids."""
+"""Rows of several files made into runs: questions, depth, and texts joined to ids."""
 
 from __future__ import annotations
 
@@ -9,15 +9,24 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise
-from math import isfinite, isnan, nan
+from itertools import chain
+from math import isfinite, isnan
 from operator import itemgetter
-from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from relevansi.importers.results.files import File, reading
+from relevansi.importers.results.grades import (
+    CANNOT_TELL,
+    LONGEST_REASON,
+    SHOWN_IDS,
+    TRUTHS,
+    Judged,
+    plain_grade,
+    unfit,
+)
+from relevansi.importers.results.ranks import Entry, RankedList, in_order, rank_base, zero_refused
 from relevansi.importers.results.rows import Row, as_number, as_text
 from relevansi.importers.runs.problems import ImportRefused, error, warning
 from relevansi.kinds.document import Document, beginning, normalised, text_hash
@@ -25,28 +34,8 @@ from relevansi.printable import label_line, printable_line
 from relevansi.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, Relevance, Scale
 
 MOST_IN_TAIL = 1_000
-CANNOT_TELL = {"unsure", "cannot tell", "cannot_tell", "?"}
-"""The texts of a grade that say that the rater could not tell."""
-TRUTHS = {"true": "1", "false": "0"}
-"""Grades that spreadsheets and JSON write as truth values."""
 _OF_TEXT = re.compile("(?:text|title):[0-9a-f]{64}")  # an identity, as exports name what has no id
-_SHOWN_IDS = 5
-LONGEST_REASON = 250
 _SAME = 6  # characters by which texts of one id are sorted before they are compared
-
-
-class Judged(Struct, frozen=True):
-    """A verdict on an item from a file: a grade from 0 or "unsure"; ``identity`` is the item's.
-
-    ``rater`` is "" where the file does not say whose it is, ``reason`` where it gives none.
-    """
-
-    external_id: str | None
-    question: str
-    identity: str
-    verdict: str
-    rater: str = ""
-    reason: str = ""
 
 
 class _Question(Struct):
@@ -54,45 +43,6 @@ class _Question(Struct):
     text: str = ""
     category: str = ""
     extra: dict[str, object] = field(default_factory=dict)
-
-
-class _Entry(NamedTuple):
-    rank: int  # -1 for none
-    score: float  # nan for none
-    item: Document | str | None  # none for one that cannot be read
-    line: int
-
-    @property
-    def doc_id(self) -> str:
-        return self.item if isinstance(self.item, str) else (self.item and self.item.doc_id) or ""
-
-
-class _List(Struct):
-    """One list on its way: compact while it grows, since there may be millions of entries."""
-
-    answer: str = ""
-    extra: dict[str, object] = field(default_factory=dict)
-    state: QueryState = QueryState.EMPTY
-    error: str = ""
-    ranks: array[int] = field(default_factory=lambda: array("q"))
-    scores: array[float] = field(default_factory=lambda: array("d"))
-    lines: array[int] = field(default_factory=lambda: array("q"))
-    items: list[Document | str | None] = field(default_factory=list)
-    blank: Row | None = None  # the only one so far, which names no result
-    raters: dict[object, str] = field(default_factory=dict)  # the first of each result
-    top: list[_Entry] = field(default_factory=list)
-    deeper: list[Document | str] = field(default_factory=list)  # below the top
-
-    def is_of_another_rater(self, row: Row) -> bool:
-        """Whether a row is a second grade of a result that another rater's row has listed."""
-        item = (row.item.doc_id, row.item.text) if isinstance(row.item, Document) else row.item
-        return self.raters.setdefault((item, row.rank), row.rater) != row.rater
-
-    def add(self, row: Row, item: Document | str | None) -> None:
-        self.ranks.append(-1 if row.rank is None else min(row.rank, LARGEST_INTEGER))
-        self.scores.append(nan if row.score is None else row.score)
-        self.lines.append(row.line)
-        self.items.append(item)
 
 
 _plain = lru_cache(maxsize=1024)(normalised)  # each question has many rows
@@ -114,7 +64,7 @@ class Gathered:
         self._topics: dict[str, None] = {}  # the questions that a file of topics asks, in order
         self._keys_of_texts: dict[str, str] = {}
         self._spellings: dict[tuple[str, File, str], str] = {}  # of a question, in one file
-        self._lists: dict[_Source, dict[str, _List]] = defaultdict(dict)
+        self._lists: dict[_Source, dict[str, RankedList]] = defaultdict(dict)
         self._numbers_of_lists: dict[tuple[str, File, str], dict[int, int]] = defaultdict(dict)
         self._grades: list[tuple[File, Row]] = []
         self._items: dict[str, Document | str | None] = {}  # the first of each id
@@ -209,7 +159,7 @@ class Gathered:
             file.budget.spend("metadata", file, len(row.item.meta.keys() - self._meta))
             self._meta |= row.item.meta.keys()
 
-    def _list_of(self, file: File, row: Row) -> _List:
+    def _list_of(self, file: File, row: Row) -> RankedList:
         """The list that a row belongs to: of its system in this file, for its question."""
         first = self._key(row)
         if not row.query_id:
@@ -231,7 +181,7 @@ class Gathered:
         if row.query and question.text != row.query:
             differs = _plain(question.text) != _plain(row.query)
             file.counts["results_question_differs"] += differs
-        return self._lists[row.system, file].setdefault(key, _List())
+        return self._lists[row.system, file].setdefault(key, RankedList())
 
     def _shared(self, item: Document | str | None) -> Document | str | None:
         """An equal item of an earlier row: millions of rows list the same few."""
@@ -284,8 +234,7 @@ class Gathered:
         self._leave_out_judgments()
         ids: set[str] = set()
         bases = {
-            source: _rank_base(source[1], [*lists.values()])
-            for source, lists in self._lists.items()
+            source: rank_base(source[1], [*lists.values()]) for source, lists in self._lists.items()
         }
         self._check_that_files_count_alike(bases)
         for source, lists in self._lists.items():
@@ -302,14 +251,14 @@ class Gathered:
                 raise ImportRefused(*(file.remarks() or [error("results_nothing", file.name)]))
         return frozenset(ids - {""})
 
-    def _put_in_order(self, file: File, answered: _List, base: int | None) -> None:
-        entries = list(map(_Entry, answered.ranks, answered.scores, answered.items, answered.lines))
+    def _put_in_order(self, file: File, answered: RankedList, base: int | None) -> None:
+        entries = list(map(Entry, answered.ranks, answered.scores, answered.items, answered.lines))
         answered.ranks, answered.scores, answered.items = array("q"), array("d"), []
         answered.lines = array("q")
         if not entries or answered.state is QueryState.UNREADABLE:
             return
         answered.state = QueryState.RESULTS
-        ranked = _ranked(file, entries, base)
+        ranked = in_order(file, entries, base)
         answered.top = [entry for entry in ranked if entry.rank <= self.depth]
         deeper = [entry.item for entry in ranked if entry.rank > self.depth]
         answered.deeper = [item for item in deeper if item is not None][:MOST_IN_TAIL]
@@ -324,7 +273,7 @@ class Gathered:
             of_file = [source for source in bases if source[1] is file]
             if any(bases[source] == 1 for source in of_file):
                 lists = (self._lists[source].values() for source in of_file)
-                raise _zero_refused(file, chain.from_iterable(lists))
+                raise zero_refused(file, chain.from_iterable(lists))
 
     def runs(self, method: str = "", llm: str = "") -> tuple[ReadRun, ...]:
         """One run for each system, with the questions of all, in one order.
@@ -343,11 +292,11 @@ class Gathered:
             raise ImportRefused(error("results_method_stated", file.name, {"systems": names}))
         runs: list[ReadRun] = []
         for label, of_system in sources:
-            lists: dict[str, _List] = {}
+            lists: dict[str, RankedList] = {}
             for source in of_system:
                 lists |= self._lists[source]
             queries = tuple(
-                self._query(number, key, lists.get(key) or _List())
+                self._query(number, key, lists.get(key) or RankedList())
                 for key, number in numbers.items()
             )
             files = list(dict.fromkeys(file for _, file in of_system))
@@ -406,7 +355,7 @@ class Gathered:
             else:
                 yield from ((source[1].stem, [source]) for source in sources)
 
-    def _query(self, number: int, key: str, answered: _List) -> ReadQuery:
+    def _query(self, number: int, key: str, answered: RankedList) -> ReadQuery:
         question = self._questions[key]
         listed = [entry for entry in answered.top if entry.item is not None]
         cards = tuple(map(self._card, listed))
@@ -429,7 +378,7 @@ class Gathered:
             holes=tuple(rank for rank in range(1, last + 1) if rank not in ranks),
         )
 
-    def _card(self, entry: _Entry) -> Document:
+    def _card(self, entry: Entry) -> Document:
         item = Document(doc_id=entry.item) if isinstance(entry.item, str) else entry.item
         assert item is not None
         described = self.documents.get(entry.doc_id) or self._known.get(entry.doc_id)
@@ -494,7 +443,7 @@ class Gathered:
             first_grade = judged.setdefault((key, identity, row.rater), grade)
             file.counts["results_grades_differ"] += first_grade != grade
         if wrong:
-            raise _unfit(*wrong[0], [*grades])
+            raise unfit(*wrong[0], [*grades])
         if judged or unasked:
             self._check_that_grades_apply([grade.identity for grade in judged.values()], unasked)
         return tuple(judged.values())
@@ -511,7 +460,7 @@ class Gathered:
         if graded.isdisjoint(listed | {f"doc:{doc_id}" for doc_id in self.documents}):
             file, _ = self._grades[0]
             graded |= {*unasked}
-            ids = ", ".join(sorted(graded)[:_SHOWN_IDS])
+            ids = ", ".join(sorted(graded)[:SHOWN_IDS])
             details: dict[str, str | int] = {"count": len(graded), "ids": ids}
             raise ImportRefused(error("results_grades_apply_to_none", file.name, details))
 
@@ -521,7 +470,7 @@ class Gathered:
         self._listed_identities = {*cards, *tails}
         blank = [card.doc_id or "-" for card in cards.values() if not (card.text or card.title)]
         if blank:
-            ids = ", ".join(blank[:_SHOWN_IDS])
+            ids = ", ".join(blank[:SHOWN_IDS])
             details: dict[str, str | int] = {"count": len(blank), "of": len(cards), "ids": ids}
             file.note(warning("results_without_text", file.name, details))
         untold = sum(query.question in ("-", query.external_id) for query in runs[0].queries)
@@ -529,118 +478,6 @@ class Gathered:
         file.counts["results_without_ids"] += sum(card.doc_id is None for card in cards.values())
         file.counts["results_questions_untold"] += untold
         file.counts["results_holes"] += sum(bool(q.holes) for run in runs for q in run.queries)
-
-
-def plain_grade(text: str) -> str:
-    """A grade as tables of grades have it: numbers without zeros behind the point.
-
-    >>> plain_grade("0.50"), plain_grade("Fair")
-    ('0.5', 'fair')
-    """
-    number = as_number(text)
-    return text.casefold() if number is None else f"{number:g}"
-
-
-def grades_in(text: str) -> dict[str, str] | None:
-    """A table of grades as it is typed, the file's to ours; ``None`` where it is not one.
-
-    >>> grades_in("0=0, 0.50=1"), grades_in("0=a")
-    ({'0': '0', '0.5': '1'}, None)
-    """
-    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
-    table = {plain_grade(grade.strip()): here.strip() for grade, _, here in pairs}
-    is_table = all(here in CANNOT_TELL or here.isdecimal() for here in table.values())
-    return table if is_table and "" not in table else None
-
-
-class UnfitGrades(ImportRefused):
-    """Grades that no scale has; ``values`` are all those that no table has, each once."""
-
-    values: tuple[str, ...] = ()
-
-
-def _unfit(file: File, row: Row, value: str, grades: Iterable[str]) -> UnfitGrades:
-    values = sorted(grades, key=lambda grade: (as_number(grade) or 0, grade))
-    table = ",".join(f"{value}=..." for value in values[:_SHOWN_IDS])
-    details: dict[str, str | int] = {
-        "value": value[:40],
-        "values": ", ".join(values[:_SHOWN_IDS]),
-        "table": table,
-    }
-    refused = UnfitGrades(error("results_grades_unfit", file.name, details, line=row.line))
-    refused.values = tuple(values)
-    return refused
-
-
-def _rank_base(file: File, lists: Sequence[_List]) -> int | None:
-    """The rank from which a file counts, 0 or 1; ``None`` where its ranks tell no order.
-
-    These are not stated, or the same throughout each list of several. Raises an `ImportRefused`
-    where some lists begin at 0 and others do not.
-    """
-    all_ranks = [set(answered.ranks) for answered in lists if answered.ranks]
-    several = [set(answered.ranks) for answered in lists if len(answered.ranks) > 1]
-    if all(ranks == {-1} for ranks in all_ranks) or (
-        several and all(len(ranks) == 1 for ranks in several)
-    ):
-        return None
-    if not any(0 in ranks for ranks in all_ranks):
-        return 1
-    ordered = [ranks for ranks in several if len(ranks) > 1]
-    if all(0 in ranks for ranks in all_ranks) and all(1 in ranks for ranks in ordered):
-        return 0
-    raise _zero_refused(file, lists)
-
-
-def _zero_refused(file: File, lists: Iterable[_List]) -> ImportRefused:
-    answered = next(ranked_list for ranked_list in lists if 0 in ranked_list.ranks)
-    line = answered.lines[answered.ranks.index(0)]
-    return ImportRefused(error("results_rank_0", file.name, line=line))
-
-
-def _ranked(file: File, entries: list[_Entry], base: int | None) -> list[_Entry]:
-    """The entries in order, each with its rank from 1; raises an `ImportRefused`.
-
-    Stated ranks stay, and a rank that nothing has is a hole. Without ranks the scores order, and
-    equal ones fall by their ids, as in trec_eval; without both, the file does.
-    """
-    ranks = [entry.rank for entry in entries]
-    scores = [entry.score for entry in entries]
-    is_scored = not any(map(isnan, scores))
-    if base is not None and -1 in ranks:
-        line = entries[ranks.index(-1)].line
-        raise ImportRefused(error("results_rank_missing", file.name, line=line))
-    if base is None:
-        file.counts["results_ranks_equal"] += -1 not in ranks
-        if not is_scored and not all(map(isnan, scores)):
-            line = next(entry.line for entry in entries if isnan(entry.score))
-            raise ImportRefused(error("results_score_missing", file.name, line=line))
-        if is_scored:
-            is_rising = all(above < below for above, below in pairwise(scores))
-            file.counts["results_scores_rising"] += is_rising and len(scores) > 1
-            entries.sort(key=lambda entry: entry.doc_id, reverse=True)
-            entries.sort(key=lambda entry: -entry.score)
-            ties = any(above.score == two.score for above, two in pairwise(entries))
-            file.counts["results_ties"] += ties
-        elif -1 in ranks:
-            file.counts["results_order_assumed"] += len(entries) > 1
-        return [entry._replace(rank=place) for place, entry in enumerate(entries, 1)]
-    counts = Counter(ranks)
-    if len(counts) < len(ranks):
-        lines = [entry.line for entry in entries if counts[entry.rank] > 1]
-        rank = next(rank for rank in ranks if counts[rank] > 1)
-        details = {"rank": rank, "first": lines[0]}
-        raise ImportRefused(error("results_rank_twice", file.name, details, line=lines[-1]))
-    entries.sort(key=lambda entry: entry.rank)
-    shift = 1 - base
-    file.counts["results_ranks_from_0"] += shift
-    if is_scored:
-        steps = [after.score - before.score for before, after in pairwise(entries)]
-        file.counts["results_rank_against_score"] += any(step > 0 for step in steps)
-        falling = (above.doc_id >= two.doc_id for above, two in pairwise(entries))
-        tied = zip(steps, falling, strict=True)
-        file.counts["results_ties_ranked"] += any(not (step or falls) for step, falls in tied)
-    return [entry._replace(rank=entry.rank + shift) for entry in entries] if shift else entries
 
 
 def _hash(text: str) -> str:

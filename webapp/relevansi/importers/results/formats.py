@@ -16,8 +16,9 @@ from msgspec import Struct, field
 
 from relevansi.i18n import mark
 from relevansi.importers.results import files, json_questions, recognition
-from relevansi.importers.results.assemble import Gathered, Judged, UnfitGrades
+from relevansi.importers.results.assemble import Gathered
 from relevansi.importers.results.files import BROKEN, Dropped, File, reading
+from relevansi.importers.results.grades import Judged, UnfitGrades
 from relevansi.importers.results.recognition import Beside, Source
 from relevansi.importers.results.rows import Columns, columns_of, header_key
 from relevansi.importers.results.shapes import SHAPES

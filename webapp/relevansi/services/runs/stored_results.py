@@ -19,8 +19,8 @@ from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.failures import Refused
 from relevansi.i18n import mark
-from relevansi.importers.results.assemble import Judged
 from relevansi.importers.results.formats import Group
+from relevansi.importers.results.grades import Judged
 from relevansi.importers.runs.json_runs import question_key
 from relevansi.importers.runs.problems import warning
 from relevansi.kinds.document import Document

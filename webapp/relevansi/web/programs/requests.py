@@ -9,8 +9,8 @@ from msgspec import UNSET, Meta, MsgspecError, Struct, UnsetType, convert
 from msgspec.structs import replace
 
 from relevansi.exporters.frame.json_files import fields
-from relevansi.importers.results.assemble import plain_grade
 from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices
+from relevansi.importers.results.grades import plain_grade
 from relevansi.importers.runs.prices import HIGHEST_PRICE
 from relevansi.metrics.comparisons.gate import GateRequest
 from relevansi.printable import label_line

@@ -24,8 +24,8 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import LongWork
 from relevansi.db.tables.study import Study
 from relevansi.i18n import gettext
-from relevansi.importers.results.assemble import grades_in
 from relevansi.importers.results.formats import DEPTH, MOST_DEPTH, Choices, examples
+from relevansi.importers.results.grades import grades_in
 from relevansi.importers.results.rows import MAPPED_ROLES
 from relevansi.importers.runs import problems
 from relevansi.importers.runs.problems import ImportRefused
