@@ -1060,6 +1060,15 @@ def test_a_row_without_a_result_that_says_it_failed_is_no_empty_list(beside: str
     assert (failed.state, empty.state) == (QueryState.FAILED, QueryState.EMPTY)
 
 
+@pytest.mark.parametrize("text", ["None", "nan", "False", "-", "0", "[]"])
+def test_a_row_without_a_result_whose_error_is_none_is_an_empty_list(text: str) -> None:
+    _, empty = (
+        read({"t.csv": f"query,doc_id,rank,error\na,d1,1,{text}\nb,,,{text}\n"}).runs[0].queries
+    )
+
+    assert (empty.state, empty.error) == (QueryState.EMPTY, None)
+
+
 def test_a_row_without_a_result_below_others_is_named_with_its_line() -> None:
     group = read({"t.csv": "query,doc_id\na,d1\na,\na,d3\n"})
 

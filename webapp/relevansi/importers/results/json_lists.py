@@ -39,6 +39,7 @@ from relevansi.importers.results.rows import (
 )
 from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
 from relevansi.importers.runs.json_documents import kind_of
+from relevansi.importers.runs.prices import is_placeholder
 from relevansi.records import QueryState
 
 _OF_CALLS = "run_type|trace_id|op_name|object|inputs|text_response|conversation_id|session_id|chat"
@@ -47,6 +48,7 @@ with ``input`` and ``output``."""
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
 _FAILURES = ("error", "errors", "exception", "error_message")
 """Names in an object of what went wrong when its list was asked for."""
+_NO = {"false", "no", "0", "ok", "[]", "{}"}
 _FAILED = r"fail(?:ed|ure)?|error|exception|timed?_?out|[45]\d\d"
 _STATES = dict.fromkeys(("state", "status", "status_code"), _FAILED)
 _STATES |= {"timed_out": "true", "timeout": "true", "success": "false", "ok": "false"}
@@ -150,9 +152,14 @@ def _list(
         yield from _items(file, line, listed, shape, common)
 
 
+def _is_no(reason: object) -> bool:
+    """Whether a text says that nothing went wrong, as programs print it into a cell."""
+    return is_placeholder(reason) or (isinstance(reason, str) and reason.lower() in _NO)
+
+
 def failure(value: Values) -> str:
     """What an object says of a call that failed, "" for none."""
-    reasons = [reason for name in _FAILURES if (reason := value.get(name))]
+    reasons = [reason for name in _FAILURES if (reason := value.get(name)) and not _is_no(reason)]
     states = {name: text_at(value, name).lower() for name in _STATES}
     reasons += [text for name, text in states.items() if re.fullmatch(_STATES[name], text)]
     texts = (as_text(reason).strip() or words_of(reason) or described(reason) for reason in reasons)
