@@ -33,7 +33,6 @@ from relevansi.services.rating import particulars
 from relevansi.services.runs import reasons, reports
 from relevansi.services.runs.reports import Rule
 from relevansi.services.runs.votes import provenances
-from relevansi.services.study import studies
 
 
 def export(
@@ -47,18 +46,14 @@ def export(
 
 
 def _rated_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
-    report = rated.report()
-    data = csv_ratings.rated_csv(report, style=style)
-    return rated.file("evaluation_rated.csv", data, *csv_ratings.remarks(report))
+    data = csv_ratings.rated_csv(rated.report, style=style)
+    return rated.file("evaluation_rated.csv", data, *csv_ratings.remarks(rated.report))
 
 
 def _wide_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
-    by_rater = {
-        rater.name: rated.report(rater) for rater in studies.raters(rated.session, rated.study)
-    }
-    merged = rated.report()
-    data = csv_ratings.wide_csv(merged, by_rater, style=style)
-    return rated.file("evaluation_raters.csv", data, *csv_ratings.remarks(merged))
+    by_rater = {name: of_rater.report for name, of_rater in rated.by_rater().items()}
+    data = csv_ratings.wide_csv(rated.report, by_rater, style=style)
+    return rated.file("evaluation_raters.csv", data, *csv_ratings.remarks(rated.report))
 
 
 def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedFile:
@@ -111,12 +106,12 @@ def _long_csv(rated: RatedRun, *, style: CsvStyle = CsvStyle.PLAIN) -> ExportedF
             gap = seconds.get((rater.id, result.judged_item_id)) if rater else None
             cells = (*cells, grade_word(result.verdict, scale), gap)
         rows.append(cells)
-    return rated.file("judgments.csv", csv_bytes(rows, style=style), *rated.unsampled_sentence())
+    return rated.file("judgments.csv", csv_bytes(rows, style=style), *rated.unsampled_sentence)
 
 
 def _spreadsheet(rated: RatedRun) -> ExportedFile:
     """Return the rated CSV's cells as an XLSX workbook: numbers unrounded, no formulas."""
-    report = rated.report()
+    report = rated.report
     columns, rows = csv_ratings.columns_of(report), csv_ratings.rated_rows(report)
     data = workbook([Sheet("ratings", columns, rows)])
     return rated.file("evaluation_rated.xlsx", data, *csv_ratings.remarks(report))
@@ -125,20 +120,20 @@ def _spreadsheet(rated: RatedRun) -> ExportedFile:
 def _report(rated: RatedRun) -> ExportedFile:
     """Return the report of the run: its figures, what they mean, and the references."""
     name = run_folders.run_title(rated.run.search_method, rated.run.llm, rated.run.timestamp)
-    data = metrics_tables.runs_markdown([(name, reports.report_in_words(*rated))])
+    data = metrics_tables.runs_markdown([(name, rated.report_in_words())])
     return rated.file("evaluation_report.md", data)
 
 
 def _qrels(rated: RatedRun, *, unjudged: bool = False) -> ExportedFile:
     """Return the judgments in TREC form; `unjudged` results with the grade -1."""
     text, notes = judged_results.qrels(judged(rated), unjudged=unjudged)
-    return rated.file("qrels.txt", text.encode(), *notes, *rated.unsampled_sentence())
+    return rated.file("qrels.txt", text.encode(), *notes, *rated.unsampled_sentence)
 
 
 def _run_file(rated: RatedRun) -> ExportedFile:
     """Return the ranked lists in TREC form, tagged with the run's id."""
     text = judged_results.run_file(judged(rated), tag=rated.run_id)
-    return rated.file("run.txt", text.encode(), *rated.unsampled_sentence())
+    return rated.file("run.txt", text.encode(), *rated.unsampled_sentence)
 
 
 def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
@@ -153,7 +148,7 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
     and ``merging`` are stated, ``external_id`` for each question, and the `texts` of documents only
     where they are wanted.
     """
-    session, study, run_id, rule = rated
+    session, study, run_id, rule = rated.session, rated.study, rated.run_id, rated.rule
     kind, scale, run = KINDS[study.kind], Scale.stored(study.scale), rated.run
     without = () if texts else ("text",)
     ratings = reports.verdicts_under(session, study, Query.run_id == run_id, rule)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from relevansi import labels
 from relevansi.db.tables.judging import JudgedItem, StoredItem
-from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.exporters.exports import run_folders
@@ -22,7 +24,7 @@ from relevansi.kinds.document import Document
 from relevansi.metrics.judging.figures import RunReport
 from relevansi.metrics.judging.graded import is_pooled
 from relevansi.notation import file_day
-from relevansi.records import ExportedFile, QueryState, Scale
+from relevansi.records import ExportedFile, QueryState, Scale, State
 from relevansi.services.catalogue import evidence
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.verdicts import TAIL
@@ -51,15 +53,15 @@ def is_rated(report: RunReport) -> bool:
     )
 
 
-class RatedRun(NamedTuple):
-    """A run that is written with its verdicts under a rule."""
+class RatedRun(Struct, frozen=True, dict=True):
+    """A run that is written with its verdicts under a rule; files of it share what is read."""
 
     session: Session
     study: Study
     run_id: str
     rule: Rule
 
-    @property
+    @cached_property
     def run(self) -> Run:
         return runs.find(self.session, self.study, self.run_id)
 
@@ -71,13 +73,26 @@ class RatedRun(NamedTuple):
         scale, is_majority = Scale.stored(self.study.scale), self.rule.name == reports.MAJORITY
         return scale.merging(self.study.merging) if is_majority else self.rule.name
 
-    def report(self, rater: Rater | None = None) -> RunReport:
-        """Return the report under the rule, or of one `rater`."""
-        rule = reports.of_rater(rater) if rater else self.rule
-        return reports.report(self.session, self.study, self.run_id, rule)
+    @cached_property
+    def report(self) -> RunReport:
+        return reports.report(self.session, self.study, self.run_id, self.rule)
 
+    def report_in_words(self) -> RunReport:
+        return reports.report_in_words(self.session, self.study, self.run_id, self.rule)
+
+    @cached_property
+    def state(self) -> State:
+        in_run = Query.run_id == self.run_id
+        return reports.state(self.session, self.study, in_run, self.rule)
+
+    @cached_property
     def unsampled_sentence(self) -> tuple[str, ...]:
         return unsampled_sentence(reports.unasked(self.session, self.run_id))
+
+    def by_rater(self) -> dict[str, RatedRun]:
+        """Return the run under each person's own verdicts, by the person's name."""
+        people = studies.raters(self.session, self.study)
+        return {person.name: replace(self, rule=reports.of_rater(person)) for person in people}
 
     def file(self, name: str, data: bytes, *notes: str) -> ExportedFile:
         """Return a file of the run, named with the day of the run, else of its import.
@@ -88,11 +103,8 @@ class RatedRun(NamedTuple):
         stated_day = run_folders.moment(self.run.timestamp).partition("_")[0]
         day = stated_day if stated_day.isdecimal() else file_day(self.run.imported_at)
         stem, _, ending = name.partition(".")
-        in_run, end = Query.run_id == self.run_id, ""
         # A run file holds lists and no verdicts, so it is never unfinished.
-        if stem != "run":
-            state = reports.state(self.session, self.study, in_run, self.rule)
-            end = labels.file_ending(state)
+        end = "" if stem == "run" else labels.file_ending(self.state)
         name = f"{stem}_{day}_{self.run_id}{end}.{ending}"
         return ExportedFile(name, MEDIA_TYPES[ending], data, notes)
 
@@ -103,7 +115,7 @@ def judged(rated: RatedRun, *, with_empty: bool = False) -> Iterator[JudgedResul
     Where figures rest on the pool of a question, ranks below those that are judged follow, and
     what else was pooled. Elsewhere only what was pinned as evidence on the question follows.
     """
-    session, study, run_id, rule = rated
+    session, study, run_id, rule = rated.session, rated.study, rated.run_id, rated.rule
     kind, scope = KINDS[study.kind], reports.asked_of(rated.run.id)
     pinned = None if is_pooled(study) else {*session.scalars(evidence.pinned(scope))}
     pooled = pinned is None or bool(pinned)

@@ -14,7 +14,6 @@ from relevansi.metrics.agreement.report import ItemKind
 from relevansi.records import ExportedFile, Scale
 from relevansi.services.agreement import agreement
 from relevansi.services.exports.rated_runs import RatedRun, judged
-from relevansi.services.runs import reports
 from relevansi.services.study import studies
 
 OWN_QUERY = mark(
@@ -61,11 +60,11 @@ def tool_file(rated: RatedRun, *, form: str, index: str = "") -> ExportedFile:
     Raises ``ForCollections``, ``EqualTexts``, ``NotOfSpans`` and ``IndexUnknown``.
     """
     results, study = _of_collection(rated, form), rated.study
-    scale, notes = Scale.stored(study.scale), rated.unsampled_sentence()
+    scale, notes = Scale.stored(study.scale), rated.unsampled_sentence
     match form:
         case "beir":
             card = judged_results.dataset_card(
-                reports.report_in_words(*rated),
+                rated.report_in_words(),
                 title=studies.shown_name(study),
                 guidelines=studies.guidelines(study),
                 agreement=agreement.report(rated.session, study, kinds=[ItemKind.CARDS]).kinds[0],
@@ -90,10 +89,7 @@ def tool_file(rated: RatedRun, *, form: str, index: str = "") -> ExportedFile:
         case "quepid":
             data = judged_results.quepid(results)
         case _:
-            by_rater = {
-                rater.name: [*judged(rated._replace(rule=reports.of_rater(rater)))]
-                for rater in studies.raters(rated.session, study)
-            }
+            by_rater = {name: [*judged(of_rater)] for name, of_rater in rated.by_rater().items()}
             data = judged_results.quepid_book(by_rater)
     unsure = sum(result.verdict == "unsure" for result in results)
     if unsure and form != "phoenix":

@@ -68,9 +68,8 @@ def tree(
     if rated:
         described = []
         for name, run in rated.items():
-            blindness = reports.blindness(session, study, Query.run_id == name, rule)
             title = run_folders.run_title(run.search_method, run.llm, run.timestamp)
-            described.append((title, replace(report_of[name], blindness=blindness)))
+            described.append((title, reports.report_in_words(session, study, name, rule)))
         # Dated with the newest run.
         report_file = f"evaluation_report_{_day(rated.values())}.md"
         files[report_file] = metrics_tables.runs_markdown(described)

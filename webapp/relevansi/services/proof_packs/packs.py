@@ -57,6 +57,7 @@ from relevansi.records import (
 from relevansi.services.catalogue import evidence
 from relevansi.services.comparisons import chosen_runs, comparisons
 from relevansi.services.exports import exports
+from relevansi.services.exports.rated_runs import RatedRun
 from relevansi.services.judging import reasons, verdicts
 from relevansi.services.planning import machine_help, samples, settled
 from relevansi.services.rating import pool
@@ -284,8 +285,9 @@ def members(
     for key in sets:
         yield f"questions/{key}.json", files_of.json_file(_questions(session, key))
     for run in packed:
+        rated = RatedRun(session, study, run.id, rule)
         for name, file_format in EXPORTS.items():
-            file = exports.export(session, study, run.id, rule, file_format)
+            file = exports.FORMATS[file_format](rated)
             yield proof_files.of_run(run.id, name), file.data
             on_progress(next(steps_done), steps)
         by_rule = figures(session, study, run.id)
@@ -356,7 +358,7 @@ def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]
     by_rule: dict[str, JsonValue] = {}
     for rule in (*by_rater, Rule(reports.MAJORITY), Rule(reports.ADJUDICATED)):
         report = reports.report(session, study, run_id, rule)
-        by_rule[rule.name] = dict(metrics_json(replace(report, state=None)))
+        by_rule[rule.name] = dict(metrics_json(report))
     return by_rule
 
 

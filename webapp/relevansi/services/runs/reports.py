@@ -169,7 +169,6 @@ def report(
         is_original=not KINDS[study.kind].headlines,
         asks_quality=study.asks_quality,
         merging=Scale.stored(study.scale).merging(study.merging),
-        state=state(session, study, Query.run_id == run.id, rule),
         knows_searches=True,
     )
 
@@ -177,11 +176,12 @@ def report(
 def report_in_words(
     session: Session, study: Study, run_id: str, rule: Rule, *, figures: Sequence[str] = ()
 ) -> RunReport:
-    """Return ``report`` with how blind its verdicts are, for a page or a report in words."""
+    """Return ``report`` with how far it is and how blind, for a page or a report in words."""
     run_report = report(session, study, run_id, rule, figures=figures)
     scope = Query.run_id == run_id
     return replace(
         run_report,
+        state=state(session, study, scope, rule),
         blindness=blindness(session, study, scope, rule),
         seconds={} if run_report.is_original else paces(session, study, scope),
     )

@@ -318,7 +318,7 @@ def metrics(run_id: str) -> Response:
     """Return the same numbers as the page and the command line, as JSON."""
     with access.reading() as (session, rater):
         rule = rules.requested_rule(session, rater.study)
-        report = reports.report(session, rater.study, run_id, rule)
+        report = reports.report_in_words(session, rater.study, run_id, rule)
     return jsonify(metrics_json(report))
 
 
