@@ -14,7 +14,6 @@ from relevansi.metrics.planning.settled import (
     ABSENT,
     BOUNDED,
     CANNOT_TELL,
-    CUTOFF,
     NOT_RELEVANT,
     OPEN,
     RELEVANT,
@@ -45,27 +44,16 @@ class Answer:
 
 
 def pooled(questions: Sequence[tuple[Answer, ...]], things: int) -> PooledLists:
-    shape = len(questions), len(questions[0]), things
-    top, whole = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
-    reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
+    listings = []
     for q, answers in enumerate(questions):
         for r, answer in enumerate(answers):
-            for rank, item in enumerate(answer.things, start=1):
-                top[q, r, item] += rank <= CUTOFF
-                whole[q, r, item] += 1
-                reciprocal[q, r, item] = max(reciprocal[q, r, item], 1 / rank)
-                succeeds[q, r, item] = True
+            listings += [(q, r, item, rank) for rank, item in enumerate(answer.things, start=1)]
             if answer.state is QueryState.EMPTY:
-                succeeds[q, r, EMPTINESS] = True
+                listings.append((q, r, EMPTINESS, 0))
     states = np.array([[str(a.state) for a in answers] for answers in questions])
-    return PooledLists(
-        top=top,
-        every_rank=whole,
-        reciprocal=reciprocal,
-        succeeds=succeeds,
-        has_results=states == str(QueryState.RESULTS),
-        has_success=states != str(QueryState.UNREADABLE),
-    )
+    has_results = states == str(QueryState.RESULTS)
+    has_success = states != str(QueryState.UNREADABLE)
+    return PooledLists.of(listings, things, has_results, has_success)
 
 
 def value(answer: Answer, said: tuple[int, ...], figure: str) -> float | None:

@@ -161,15 +161,15 @@ def test_impossible_samples_are_refused(
 def test_a_rule_is_chosen_replaced_and_ended_and_each_is_logged(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    run_id = stored(session, study, "hybrid", query(1, card("a")))
+    run_id = stored(session, study, "hybrid", query(1, card("a")), query(2, card("b")))
     (one,) = samples.question_sets(session, study)
     assert samples.in_force(session, one.id) is None
 
-    samples.choose_rule(session, rater, one.id, RuleKind.FIXED, NOW, settings={"size": 10}, seed=7)
-    chosen = samples.choose_rule(session, rater, one.id, RuleKind.MACHINE_HELP, LATER)
+    samples.draw_sample(session, rater, one, 2, NOW, seed=7)
+    chosen = samples.draw_sample(session, rater, one, 2, LATER, kind=RuleKind.MACHINE_HELP)
 
     first, second = samples.rules_of(session, one.id)
-    assert (first.kind, first.settings, first.seed) == ("fixed", {"size": 10}, 7)
+    assert (first.kind, first.settings, first.seed) == ("fixed", {"size": 2}, 7)
     assert (first.verdicts_before, first.chosen_at) == (0, NOW)
     assert (first.ended_at, first.outcome, first.verdicts_at_end) == (LATER, "replaced", 0)
     assert samples.in_force(session, one.id) is chosen
@@ -192,19 +192,20 @@ def test_a_rule_is_chosen_replaced_and_ended_and_each_is_logged(
 def test_after_a_verdict_of_people_on_its_set_only_a_machines_help_can_be_chosen(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    run_id = stored(session, study, "hybrid", query(1, card("a")))
-    other = stored(session, study, "hybrid", query(1, card("a"), text="Something else"))
+    run_id = stored(session, study, "hybrid", query(1, card("a")), query(2, card("b")))
+    others = [query(n, card("a"), text=f"Something else {n}") for n in (1, 2)]
+    other = stored(session, study, "hybrid", *others)
     machine = Rater(study=study, name="judge", is_machine=True, created_at=NOW)
     session.add(machine)
     session.flush()
     first, second = samples.question_sets(session, study)
     judgments.judge(session, machine, run_id, 1, 1, YES, click("machine"))
     judgments.judge(session, rater, other, 1, 1, YES, click("elsewhere"))
-    assert samples.choose_rule(session, rater, first.id, RuleKind.FIXED, NOW).verdicts_before == 0
+    assert samples.draw_sample(session, rater, first, 2, NOW).verdicts_before == 0
 
     with pytest.raises(ChosenTooLate):
-        samples.choose_rule(session, rater, second.id, RuleKind.FIXED, LATER)
-    late = samples.choose_rule(session, rater, second.id, RuleKind.MACHINE_HELP, LATER)
+        samples.draw_sample(session, rater, second, 2, LATER)
+    late = samples.draw_sample(session, rater, second, 2, LATER, kind=RuleKind.MACHINE_HELP)
     assert late.verdicts_before == 1
 
 
@@ -212,11 +213,12 @@ def test_a_rule_follows_its_questions_into_a_larger_set(
     session: Session, study: Study, rater: Rater
 ) -> None:
     stored(session, study, "hybrid", query(1, card("a")))
-    stored(session, study, "hybrid", query(1, card("b"), text="Question 2"))
+    later = [query(n - 1, card(f"b{n}"), text=f"Question {n}") for n in (2, 3)]
+    stored(session, study, "hybrid", *later)
     _, second = samples.question_sets(session, study)
-    samples.choose_rule(session, rater, second.id, RuleKind.FIXED, NOW)
+    samples.draw_sample(session, rater, second, 2, NOW)
 
-    stored(session, study, "api_only", query(1, card("a")), query(2, card("b")))
+    stored(session, study, "api_only", *(query(n, card(f"b{n}")) for n in (1, 2, 3)))
 
     (whole,) = samples.question_sets(session, study)
     rule = samples.in_force(session, whole.id)

@@ -4,7 +4,6 @@ import pytest
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.people import Rater
-from relevansi.db.tables.planning import RuleKind, SampledQuestion
 from relevansi.db.tables.study import Study
 from relevansi.metrics.planning.settled import SettledOrder, SettledOrders
 from relevansi.records import EmptyOutcome, QueryState, Scale
@@ -156,12 +155,10 @@ def test_questions_outside_a_sample_have_no_part_in_an_order(
     session: Session, study: Study, rater: Rater, hybrid: str
 ) -> None:
     (one,) = samples.question_sets(session, study)
-    rule = samples.choose_rule(session, rater, one.id, RuleKind.FIXED, NOW, seed=1)
-    second = one.questions[1].id
-    session.add(SampledQuestion(rule_id=rule.id, question_id=second, position=1))
-    session.flush()
+    rule = samples.draw_sample(session, rater, one, 2, NOW, seed=1)
+    assert sorted(samples.chosen_rule(session, rule).sample) == [2, 3]
 
-    assert order(session, study, P5).n == 1
+    assert order(session, study, P5).n == 2
     assert order(session, study, P5).open_questions == (2,)
     samples.end_rule(session, one.id, NOW)
     assert order(session, study, P5).n == 3

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -181,6 +181,32 @@ class PooledLists(Struct, frozen=True):
     succeeds: Flags
     has_results: Flags
     has_success: Flags
+
+    @classmethod
+    def of(
+        cls,
+        listings: Sequence[tuple[int, int, int, int]],
+        width: int,
+        has_results: Flags,
+        has_success: Flags,
+    ) -> Self:
+        """Return the arrays of `listings`: places of question, run and item, and the item's rank.
+
+        An emptiness has rank 0. No question has more than `width` items.
+        """
+        import numpy as np  # noqa: PLC0415 - a tenth of a second
+
+        shape = *has_results.shape, width
+        top, every_rank = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
+        reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
+        *places, ranks = np.array(listings, dtype=np.int64).reshape(-1, 4).T
+        succeeds[tuple(places)] = True
+        listed, ranks = tuple(place[ranks > 0] for place in places), ranks[ranks > 0]
+        # `at` counts an item once for each rank it has; an index on its own would count it once.
+        np.add.at(top, listed, ranks <= CUTOFF)
+        np.add.at(every_rank, listed, 1)
+        np.maximum.at(reciprocal, listed, 1 / ranks)
+        return cls(top, every_rank, reciprocal, succeeds, has_results, has_success)
 
 
 class DifferenceBounds(NamedTuple):

@@ -13,7 +13,6 @@ from datetime import datetime
 from itertools import combinations, takewhile
 from math import comb
 from statistics import median
-from typing import Any
 
 from msgspec.structs import replace
 from sqlalchemy import func, select
@@ -94,45 +93,6 @@ def question_set(session: Session, study: Study, id_: int) -> QuestionSet:
 
 def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
     return [r for r in order.in_order(session, study) if r.question_set_id == question_set_id]
-
-
-def choose_rule(
-    session: Session,
-    rater: Rater,
-    question_set_id: int,
-    kind: RuleKind,
-    now: datetime,
-    *,
-    settings: Mapping[str, Any] | None = None,
-    seed: int | None = None,
-) -> PlanningRule:
-    """Return a new rule, which is in force from now on instead of the one before.
-
-    Without a `seed` one is drawn. A machine's help can be chosen after the first verdict, and its
-    reports say so. Raises ``ChosenTooLate``.
-    """
-    # Locked, since two rules chosen at once would both be in force.
-    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
-    before = count_verdicts(session, question_set_id)
-    if before and kind is not RuleKind.MACHINE_HELP:
-        raise ChosenTooLate(kind)
-    earlier = in_force(session, question_set_id)
-    if earlier is not None:
-        _close(session, earlier, now, RuleOutcome.REPLACED)
-    rule = PlanningRule(
-        study_id=rater.study_id,
-        question_set_id=question_set_id,
-        kind=str(kind),
-        settings=dict(settings or {}),
-        seed=secrets.randbelow(LARGEST_INTEGER) if seed is None else seed,
-        verdicts_before=before,
-        rater_id=rater.id,
-        chosen_at=now,
-    )
-    session.add(rule)
-    session.flush()
-    _log(session, rule, earlier.kind if earlier else None, now)
-    return rule
 
 
 def in_force(session: Session, question_set_id: int) -> PlanningRule | None:
@@ -237,16 +197,35 @@ def draw_sample(
     kind: RuleKind = RuleKind.FIXED,
     seed: int | None = None,
 ) -> PlanningRule:
-    """Return a new rule in force that draws `size` questions.
+    """Return a new rule that draws `size` questions, in force instead of the one before.
 
-    Without a `seed` one is drawn. Raises ``SampleTooSmall`` and ``ChosenTooLate``.
+    Without a `seed` one is drawn. A machine's help can be chosen after the first verdict, and its
+    reports say so. Raises ``SampleTooSmall`` and ``ChosenTooLate``.
     """
     if not MIN_SAMPLE <= size <= len(question_set.questions):
         raise SampleTooSmall(size)
-    rule = choose_rule(
-        session, owner, question_set.id, kind, now, settings={"size": size}, seed=seed
+    # Locked, since two rules chosen at once would both be in force.
+    session.execute(select(Study.id).where(Study.id == owner.study_id).with_for_update())
+    n_verdicts = count_verdicts(session, question_set.id)
+    if n_verdicts and kind is not RuleKind.MACHINE_HELP:
+        raise ChosenTooLate(kind)
+    earlier = in_force(session, question_set.id)
+    if earlier is not None:
+        _close(session, earlier, now, RuleOutcome.REPLACED)
+    rule = PlanningRule(
+        study_id=owner.study_id,
+        question_set_id=question_set.id,
+        kind=str(kind),
+        settings={"size": size},
+        seed=secrets.randbelow(LARGEST_INTEGER) if seed is None else seed,
+        verdicts_before=n_verdicts,
+        rater_id=owner.id,
+        chosen_at=now,
     )
+    session.add(rule)
+    session.flush()
     store_sample(session, rule, question_set)
+    _log(session, rule, earlier.kind if earlier else None, now)
     return rule
 
 

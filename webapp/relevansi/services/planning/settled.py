@@ -21,7 +21,6 @@ from relevansi.metrics.planning import settled as metrics
 from relevansi.metrics.planning.settled import (
     ABSENT,
     CANNOT_TELL,
-    CUTOFF,
     NOT_RELEVANT,
     OPEN,
     RELEVANT,
@@ -101,73 +100,48 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
     connection = core(session)
-    rows = connection.execute(
-        select(
-            Query.id,
-            Query.run_id,
-            Query.state,
-            Query.emptiness_id,
-            Question.id.label("question_id"),
-            Question.position,
-        )
-        .join(Question, Question.id == Query.question_id)
-        .where(Query.run_id.in_(run_ids))
-        .order_by(Question.position, Question.id)
-    ).all()
-    answers = [row for row in rows if row.question_id not in left_out]
-    results = connection.execute(
-        select(Result.query_key, Result.rank, func.coalesce(Result.judged_item_id, verdicts.HOLE))
-        .join(Query, Query.id == Result.query_key)
-        .where(Query.run_id.in_(run_ids))
-    ).all()
-    positions = dict.fromkeys((row.question_id, row.position) for row in answers)
-    question_places = {question: place for place, (question, _) in enumerate(positions)}
+    columns = (Query.id, Query.run_id, Query.state, Query.emptiness_id, Query.question_id)
+    queries = select(*columns, Question.position).join(Question).where(Query.run_id.in_(run_ids))
+    in_order = connection.execute(queries.order_by(Question.position, Question.id))
+    answers = [row for row in in_order if row.question_id not in left_out]
+    item_id = func.coalesce(Result.judged_item_id, verdicts.HOLE)
+    results = select(Result.query_key, item_id, Result.rank).join(Query)
+    listed = connection.execute(results.where(Query.run_id.in_(run_ids))).all()
+    # An empty list has its emptiness at rank 0.
+    empty = [(row.id, row.emptiness_id, 0) for row in answers if row.emptiness_id is not None]
+    positions = {row.question_id: row.position for row in answers}
+    question_places = {question: place for place, question in enumerate(positions)}
     run_places = {run: place for place, run in enumerate(run_ids)}
     cells = {row.id: (question_places[row.question_id], run_places[row.run_id]) for row in answers}
-    # Each listed item at its rank, and the emptiness of each empty list at rank 0.
-    listings = [(*cells[key], item_id, rank) for key, rank, item_id in results if key in cells]
-    listings += [
-        (*cells[row.id], row.emptiness_id, 0) for row in answers if row.emptiness_id is not None
-    ]
-    questions, of_run, item_ids, ranks = np.array(listings, dtype=np.int64).reshape(-1, 4).T
-    pairs, firsts, at_pair = np.unique(
-        np.stack([questions, item_ids]), axis=1, return_index=True, return_inverse=True
-    )
-    item_questions, pooled_ids = pairs
-    # The items of each question get columns in the order in which they were listed: their number
-    # among all, less that of the question's first (the pairs are sorted by question).
-    columns = np.empty_like(firsts)
-    first_of_question = np.searchsorted(item_questions, item_questions)
-    columns[np.lexsort((firsts, item_questions))] = np.arange(firsts.size) - first_of_question
-    width = int(columns.max(initial=-1)) + 1
-    shape = len(positions), len(run_ids), width
-    top, every_rank = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
-    reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
-    cells_of_items = np.stack([questions, of_run, columns[at_pair]])
-    succeeds[tuple(cells_of_items)] = True
-    listed, ranks = tuple(cells_of_items[:, ranks > 0]), ranks[ranks > 0]
-    # `at` counts an item once for each rank that it has; an index on its own would count it once.
-    np.add.at(top, listed, ranks <= CUTOFF)
-    np.add.at(every_rank, listed, 1)
-    np.maximum.at(reciprocal, listed, 1 / ranks)
-    has_results = np.zeros(shape[:2], dtype=bool)
-    has_success = np.zeros(shape[:2], dtype=bool)
+    # The items of each question have columns in the order in which they are listed.
+    columns_of: list[dict[int, int]] = [{} for _ in positions]
+    listings = []
+    for key, item, rank in (*listed, *empty):
+        if key in cells:
+            items = columns_of[cells[key][0]]
+            listings.append((*cells[key], items.setdefault(item, len(items)), rank))
+    width = max(map(len, columns_of), default=0)
+    has_results = np.zeros((len(positions), len(run_ids)), dtype=bool)
+    has_success = has_results.copy()
     for row in answers:
         has_results[cells[row.id]] = row.state == QueryState.RESULTS
         has_success[cells[row.id]] = row.state != QueryState.UNREADABLE
-    places = np.full(1 + int(item_ids.max(initial=0)), -1)
-    flat_places, is_hole = item_questions * width + columns, pooled_ids == verdicts.HOLE
-    places[pooled_ids[~is_hole]] = flat_places[~is_hole]
-    initial = np.full(len(positions) * width, ABSENT, dtype=np.int8)
-    initial[flat_places] = OPEN
-    # A result that could not be read is decided without gain (decision 0044).
-    initial[flat_places[is_hole]] = NOT_RELEVANT
+    initial = np.full((len(positions), width), ABSENT, dtype=np.int8)
+    place_of = {}
+    for question, items in enumerate(columns_of):
+        initial[question, : len(items)] = OPEN
+        place_of |= {item: question * width + column for item, column in items.items()}
+        if verdicts.HOLE in items:
+            # A result that could not be read is decided without gain (decision 0044).
+            initial[question, items[verdicts.HOLE]] = NOT_RELEVANT
+    places = np.full(1 + max(place_of, default=0), -1)
+    places[[*place_of]] = [*place_of.values()]
     return _Pooled(
-        questions=tuple(question for question, _ in positions),
-        positions=tuple(position for _, position in positions),
-        lists=PooledLists(top, every_rank, reciprocal, succeeds, has_results, has_success),
+        questions=tuple(positions),
+        positions=tuple(positions.values()),
+        lists=PooledLists.of(listings, width, has_results, has_success),
         places=places,
-        initial=initial,
+        initial=initial.ravel(),
     )
 
 
