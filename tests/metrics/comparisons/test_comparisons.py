@@ -118,6 +118,18 @@ def test_a_pair_is_a_question_where_both_have_a_value(
     assert result.small == (result.n < SMALL)
 
 
+def test_tested_are_deciding_figures_of_runs_that_share_a_question() -> None:
+    runs = [compared("a", "1", None), compared("b", None, "0"), compared("c", "1", "0")]
+    comparison = compare(runs, rule="majority")
+
+    pairs = [(test.first, test.second) for test in comparison.tests if test.figure == "mrr"]
+    assert pairs == [("a", "c"), ("b", "c")]
+    assert {test.figure for test in comparison.tests} == {
+        *("mean_precision_at_5", "mrr", "success_rate")
+    }
+    assert not any(test.false_negatives_at_zero for test in comparison.tests)
+
+
 def test_success_is_tested_by_exact_mcnemar() -> None:
     rows = [("1", "0")] * 6 + [("0", "1")] * 1 + [("1", "1")] * 3 + [("c", "c"), ("!", "1")]
 

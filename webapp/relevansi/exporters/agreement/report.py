@@ -19,6 +19,7 @@ from relevansi.exporters.frame.tables import (
     Document,
     Section,
     Table,
+    estimated,
     numbers,
     stacked,
     whole_number,
@@ -211,11 +212,8 @@ def _cell(name: str, coefficient: Coefficient | None) -> Cell:
     # Repeats of cards are graded, those of quality beside them not weighted.
     if coefficient is None:
         return Cell(notation.UNDEFINED, (None, None, None))
-    unit, lower, upper = COEFFICIENTS[name].unit, coefficient.lower, coefficient.upper
-    lines = [notation.figure(coefficient.value, unit)]
-    if lower is not None:
-        lines.append(notation.interval(lower, upper, unit))
-    return stacked(tuple(lines), (coefficient.value, lower, upper))
+    bounds = coefficient.lower, coefficient.upper
+    return estimated(coefficient.value, *bounds, COEFFICIENTS[name].unit)
 
 
 def _reasons(figures: Iterable[Coefficient]) -> list[str]:

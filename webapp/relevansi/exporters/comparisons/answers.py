@@ -22,12 +22,7 @@ from relevansi.exporters.frame.charts import Axis, Figure
 from relevansi.exporters.planning import detectable
 from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.comparisons.comparisons import Comparison, ComparisonReport
-from relevansi.metrics.comparisons.differences import (
-    Difference,
-    RunDifferences,
-    highest_value,
-    leading,
-)
+from relevansi.metrics.comparisons.differences import Difference, highest_value
 from relevansi.metrics.intervals import LEVEL
 from relevansi.metrics.judging.queries import QUALITY
 from relevansi.metrics.planning.power import USUAL
@@ -64,11 +59,6 @@ class Method(NamedTuple):
         return f'<span class="who">{key}<bdi>{Markup.escape(self.name)}</bdi></span>'
 
 
-def panel_figures(headline: Sequence[str]) -> tuple[str, ...]:
-    """Return the figures that decide: those that lead, and the quality where it is asked."""
-    return (*leading(headline), *(name for name in headline if name == QUALITY))
-
-
 def methods(report: ComparisonReport) -> dict[str, Method]:
     """Return each compared run by its id with its shape, the same in the whole study."""
     by_run = {}
@@ -103,7 +93,7 @@ def marked_answer(report: ComparisonReport) -> Answer:
 def _sentences(comparison: Comparison, state: State | None, names: Mapping[str, str]) -> list[str]:
     if still_open := open_sentence(comparison, state):
         return [still_open]
-    return verdicts(comparison, panel_figures(comparison.headline), names)
+    return verdicts(comparison.tests, names)
 
 
 def is_open(report: ComparisonReport) -> bool:
@@ -147,36 +137,18 @@ def _to_be_rated(n: int, of: int) -> str:
     )
 
 
-def tests_of(comparison: RunDifferences, figures: Collection[str]) -> list[Difference]:
-    """Return the differences on `figures` for which two runs share a question."""
-    return [
-        test
-        for test in words.headline_differences(comparison)
-        if test.figure in figures and test.mean is not None
-    ]
-
-
-def higher_and_lower(difference: Difference) -> tuple[str, str]:
-    """Return the ids of the two runs of a difference, that with the higher mean first."""
-    if (difference.mean or 0) > 0:
-        return difference.first, difference.second
-    return difference.second, difference.first
-
-
-def verdicts(
-    comparison: RunDifferences, figures: Collection[str], names: Mapping[str, str]
-) -> list[str]:
+def verdicts(tests: Sequence[Difference], names: Mapping[str, str]) -> list[str]:
     """Return who is ahead after Holm's correction, then between whom no difference was shown."""
-    tests = tests_of(comparison, figures)
     if not tests:
         return [gettext("Nothing can be concluded yet: no two runs share a rated question.")]
     won: dict[tuple[str, str], list[str]] = {}
     for test in tests:
         if test.significant:
-            won.setdefault(higher_and_lower(test), []).append(difference_name(test))
+            higher, lower = test.in_order
+            won.setdefault((higher.run, lower.run), []).append(difference_name(test))
     decided = {frozenset(pair) for pair in won}
     undecided = {frozenset((test.first, test.second)) for test in tests} - decided
-    return [*_ahead(won, names), *_undecided(undecided, len(comparison.names), names)]
+    return [*_ahead(won, names), *_undecided(undecided, names)]
 
 
 def _ahead(won: Mapping[tuple[str, str], list[str]], names: Mapping[str, str]) -> Iterator[str]:
@@ -197,10 +169,9 @@ def _ahead(won: Mapping[tuple[str, str], list[str]], names: Mapping[str, str]) -
         yield words.further_differences(n_further)
 
 
-def _undecided(
-    pairs: Collection[frozenset[str]], runs: int, names: Mapping[str, str]
-) -> Iterator[str]:
+def _undecided(pairs: Collection[frozenset[str]], names: Mapping[str, str]) -> Iterator[str]:
     """Yield between whom no difference was shown: all, a run and every other, or single pairs."""
+    runs = len(names)
     if len(pairs) == runs * (runs - 1) / 2:
         yield _no_difference(names.values())
         return
@@ -243,10 +214,9 @@ def basis_of(report: ComparisonReport) -> str:
 
 def detectable_sentence(report: ComparisonReport) -> str:
     """Return what the tests that found nothing can detect; "" where that is unknown."""
-    comparison = report.comparison
     alike = [
         test
-        for test in tests_of(comparison, panel_figures(comparison.headline))
+        for test in report.comparison.tests
         if unit_of(test.figure) == notation.RATIO and not test.significant
     ]
     few = [test for test in alike if detectable.too_few(test)]
@@ -300,16 +270,16 @@ def axis_of(figure: str) -> Axis:
 def panel(report: ComparisonReport) -> list[FigureRows[PanelRow]]:
     """Return the headline figures of every method, those of one axis together."""
     comparison, by_run = report.comparison, methods(report)
-    figures = panel_figures(comparison.headline)
+    figures = comparison.deciding
     axes = [axis_of(figure) for figure in figures]
-    tests = [] if is_open(report) else tests_of(comparison, figures)
+    tests = [] if is_open(report) else comparison.tests
     groups = []
     for place, figure in enumerate(figures):
         beaten: defaultdict[str, list[Method]] = defaultdict(list)
         for test in tests:
             if test.figure == figure and test.significant:
-                higher, lower = higher_and_lower(test)
-                beaten[higher].append(by_run[lower])
+                higher, lower = test.in_order
+                beaten[higher.run].append(by_run[lower.run])
         rows = []
         for contender in comparison.contenders:
             run, estimate = contender.run.run, contender.estimates[figure]
@@ -357,13 +327,12 @@ class ForestRow(NamedTuple):
 def forest(report: ComparisonReport) -> tuple[list[FigureRows[ForestRow]], int]:
     """Return the differences that a page shows, by figure, and how many only the report has."""
     by_run = methods(report)
-    figures = panel_figures(report.comparison.headline)
     if is_open(report):
-        orders = bounded_orders(report, figures)
+        orders = bounded_orders(report)
         n_rows = len(orders)
         rows = [(order.figure, order.n, _possible(by_run, order)) for order in orders[:MOST_PAIRS]]
     else:
-        tests = tests_of(report.comparison, figures)
+        tests = report.comparison.tests
         n_rows = len(tests)
         by_p = sorted(tests, key=lambda test: 1 if test.p_holm is None else test.p_holm)
         smallest_p = by_p[:MOST_PAIRS]
@@ -373,14 +342,14 @@ def forest(report: ComparisonReport) -> tuple[list[FigureRows[ForestRow]], int]:
     return _forest_groups(report, rows), n_rows - len(rows)
 
 
-def bounded_orders(report: ComparisonReport, figures: Sequence[str]) -> list[SettledOrder]:
-    """Return the order of every two runs by these figures, where its difference has bounds."""
+def bounded_orders(report: ComparisonReport) -> list[SettledOrder]:
+    """Return the order of every two runs by what decides, where its difference has bounds."""
     part = report.parts.get("settled")
     if part is None or not isinstance(part.value, SettledOrders):
         return []
     orders = {(order.figure, order.first, order.second): order for order in part.value.orders}
     pairs = combinations(report.comparison.names, 2)
-    keys = [(figure, *pair) for figure, pair in product(figures, pairs)]
+    keys = [(figure, *pair) for figure, pair in product(report.comparison.deciding, pairs)]
     return [orders[key] for key in keys if key in orders and orders[key].low is not None]
 
 
@@ -400,14 +369,13 @@ def _possible(by_run: Mapping[str, Method], order: SettledOrder) -> ForestRow:
 
 def _tested(by_run: Mapping[str, Method], test: Difference) -> ForestRow:
     """Return the row of a tested difference; its shape is that of the higher run if significant."""
-    higher, _ = higher_and_lower(test)
     figure = Figure(
         test.mean,
         test.n,
         test.n,
         ci_low=test.interval.lower,
         ci_high=test.interval.upper,
-        mark=by_run[higher].mark if test.significant else 0,
+        mark=by_run[test.in_order[0].run].mark if test.significant else 0,
     )
     p = notation.p_value(test.p_holm)
     return ForestRow(by_run[test.first], by_run[test.second], figure, p, is_shown=test.significant)

@@ -12,11 +12,8 @@ from relevansi.exporters.comparisons import words
 from relevansi.exporters.comparisons.answers import (
     Method,
     axis_of,
-    higher_and_lower,
     methods,
-    panel_figures,
     short_name,
-    tests_of,
 )
 from relevansi.exporters.comparisons.figure_names import unit_of
 from relevansi.exporters.frame import charts
@@ -76,8 +73,7 @@ class QuestionMatrix(NamedTuple):
 
 def leading_run(comparison: Comparison) -> str:
     """Return the run that tests put ahead most often, else the highest by the first figure."""
-    tests = tests_of(comparison, panel_figures(comparison.headline))
-    wins = [higher_and_lower(test)[0] for test in tests if test.significant]
+    wins = [test.in_order[0].run for test in comparison.tests if test.significant]
     if wins:
         return max(wins, key=wins.count)
     lead = comparison.lead

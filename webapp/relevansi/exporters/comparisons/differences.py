@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from msgspec.structs import asdict
@@ -16,13 +15,13 @@ from relevansi.exporters.frame.tables import (
     Cell,
     Column,
     Table,
+    estimated,
     numbers,
-    stacked,
     table_of,
     word_or_dash,
 )
 from relevansi.i18n import gettext
-from relevansi.metrics.comparisons.differences import Difference, RunDifferences, SignedRank
+from relevansi.metrics.comparisons.differences import Difference, SignedRank
 from relevansi.metrics.intervals import CONFIDENCE
 from relevansi.metrics.judging.registry import Unit
 
@@ -35,9 +34,9 @@ DIFFERENCE = (
 
 
 def difference_table(
-    name: str, comparison: RunDifferences, notes: Sequence[str], *, is_tested: bool = True
+    name: str, differences: Sequence[Difference], notes: Sequence[str], *, is_tested: bool = True
 ) -> Table:
-    """Return the differences of a comparison as the table `name`, with `notes` below it.
+    """Return differences as the table `name`, with `notes` below it.
 
     Before all is judged nothing is tested, and the table has no columns of tests.
     """
@@ -53,12 +52,12 @@ def difference_table(
     return table_of(
         name,
         gettext("Differences by question, first run minus second"),
-        comparison.differences,
+        differences,
         (
             (gettext("Figure"), difference_name),
             (
                 Column(runs, parts=(gettext("First"), gettext("Second"), *value_names)),
-                partial(_runs_with_values, comparison),
+                _runs_with_values,
             ),
             (numbers(gettext("Difference, %(share)s interval", share=share), *parts), _mean),
             (numbers("d"), lambda each: _signed(each.d_z, "coefficient")),
@@ -75,17 +74,16 @@ def difference_table(
                 lambda each: _signed(each.headline, difference_unit(each)),
             ),
         ),
-        *words.smallness(comparison),
+        *words.smallness(differences),
         gettext("d: Cohen's d of paired differences, mean by standard deviation."),
         *([words.settings()] if is_tested else []),
         *notes,
     )
 
 
-def _runs_with_values(comparison: RunDifferences, difference: Difference) -> Cell:
+def _runs_with_values(difference: Difference) -> Cell:
     """Return the runs of a difference with their means over the questions that both have."""
-    unit = difference_unit(difference)
-    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    unit, (first, second) = difference_unit(difference), difference.names
     text = gettext(
         "%(first)s %(one)s minus %(second)s %(other)s",
         first=first,
@@ -97,11 +95,8 @@ def _runs_with_values(comparison: RunDifferences, difference: Difference) -> Cel
 
 
 def _mean(difference: Difference) -> Cell:
-    unit, bounds = difference_unit(difference), difference.interval
-    lines = [notation.difference(difference.mean, unit)]
-    if bounds.lower is not None:
-        lines.append(notation.interval(bounds.lower, bounds.upper, unit, signed=True))
-    return stacked(tuple(lines), (difference.mean, bounds.lower, bounds.upper))
+    bounds = difference.interval.lower, difference.interval.upper
+    return estimated(difference.mean, *bounds, difference_unit(difference), is_difference=True)
 
 
 def _signed(value: float | None, unit: Unit) -> Cell:
@@ -123,12 +118,12 @@ def p_cell(p: float | None, *, is_strong: bool = False) -> Cell:
     return Cell(notation.p_value(p), (p,), is_strong=is_strong)
 
 
-def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
-    """Return Wilcoxon's test of the differences of a comparison as the table `name`."""
-    tested = [(each, each.signed_rank) for each in comparison.differences if each.signed_rank]
+def signed_rank_table(name: str, differences: Iterable[Difference], notes: Sequence[str]) -> Table:
+    """Return Wilcoxon's test of differences as the table `name`."""
+    tested = [(each, each.signed_rank) for each in differences if each.signed_rank]
 
     def runs(line: tuple[Difference, SignedRank]) -> Cell:
-        first, second = comparison.names[line[0].first], comparison.names[line[0].second]
+        first, second = line[0].names
         text = gettext("%(first)s minus %(second)s", first=first, second=second)
         return Cell(text, (first, second))
 

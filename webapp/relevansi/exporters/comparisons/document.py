@@ -376,12 +376,12 @@ def _other_figures(report: ComparisonReport) -> Section:
     if "composite" in comparison.headline:
         tables.append(figure_table(report, "composite", ["composite"]))
     tables += [by_category(report, name) for name in leading(comparison.headline)]
-    tables.append(difference_table("differences", comparison, notes, is_tested=is_tested))
+    differences = comparison.differences
+    tables.append(difference_table("differences", differences, notes, is_tested=is_tested))
     conclusions: list[str] = []
     if is_tested:
-        tested = words.headline_differences(comparison)
-        conclusions = [words.conclusion(comparison, difference) for difference in tested]
-        tables.append(signed_rank_table("signed_rank", comparison, notes))
+        conclusions = [words.conclusion(each) for each in differences if each.is_of_headline]
+        tables.append(signed_rank_table("signed_rank", differences, notes))
     title = gettext("Other figures and tests")
     return Section("others", title, tuple(conclusions), tuple(tables))
 
@@ -393,14 +393,17 @@ def findings(report: ComparisonReport) -> str:
         return gettext(
             "Shown is what every figure can still become. Nothing is tested before all is rated."
         )
-    tests = answers.tests_of(comparison, answers.panel_figures(comparison.headline))
-    significant = sorted((test for test in tests if test.significant), key=answers.higher_and_lower)
+    tests = comparison.tests
+
+    def pair(test: Difference) -> list[str]:
+        return [each.run for each in test.in_order]
+
+    significant = sorted((test for test in tests if test.significant), key=pair)
     sentences = []
-    named_pair = None
+    named_pair: list[str] = []
     for test in significant[:MOST_FINDINGS]:
-        pair = answers.higher_and_lower(test)
-        sentences.append(words.finding(comparison, test, is_same_pair=pair == named_pair))
-        named_pair = pair
+        sentences.append(words.finding(test, is_same_pair=pair(test) == named_pair))
+        named_pair = pair(test)
     n_further = len(significant[MOST_FINDINGS:])
     if n_further:
         sentences.append(words.further_differences(n_further))
@@ -458,7 +461,7 @@ def limits(report: ComparisonReport) -> str:
     comparison = report.comparison
     sentences = [gettext("No difference shown does not mean equal.")]
     if not answers.is_open(report):
-        sentences += words.smallness(comparison)
+        sentences += words.smallness(comparison.differences)
         sentences += words.reversed_orders(comparison)
     sentences.append(words.stability(report.stability))
     if not report.files:
@@ -470,7 +473,6 @@ def limits(report: ComparisonReport) -> str:
 
 def test_table(report: ComparisonReport) -> Table:
     """Return the tested differences of the figures that decide."""
-    comparison = report.comparison
 
     def difference(test: Difference) -> Cell:
         text = notation.difference(test.mean, difference_unit(test))
@@ -488,10 +490,10 @@ def test_table(report: ComparisonReport) -> Table:
             "significant at %(level)s.",
             level=notation.percent(LEVEL),
         ),
-        answers.tests_of(comparison, answers.panel_figures(comparison.headline)),
+        report.comparison.tests,
         (
             (gettext("Figure"), difference_name),
-            (_pair_column(), lambda test: _pair(comparison, test)),
+            (_pair_column(), lambda test: _pair(*test.names)),
             (numbers(gettext("Difference")), difference),
             (numbers(interval_heading, gettext("Lower"), gettext("Upper")), interval),
             (numbers("n"), lambda test: test.n),
@@ -502,7 +504,7 @@ def test_table(report: ComparisonReport) -> Table:
 
 def possible_table(report: ComparisonReport) -> Table:
     """Return the differences that the finished rating can still have, and which order is fixed."""
-    comparison = report.comparison
+    names = report.comparison.names
 
     def bounds(order: SettledOrder) -> Cell:
         text = notation.interval(order.low, order.high, unit_of(order.figure), signed=True)
@@ -513,10 +515,10 @@ def possible_table(report: ComparisonReport) -> Table:
         gettext(
             "Differences still possible, first run minus second, and what can change the order"
         ),
-        answers.bounded_orders(report, answers.panel_figures(comparison.headline)),
+        answers.bounded_orders(report),
         (
-            (gettext("Figure"), lambda order: figure_name(order.figure, comparison.scale)),
-            (_pair_column(), lambda order: _pair(comparison, order)),
+            (gettext("Figure"), lambda order: figure_name(order.figure, report.comparison.scale)),
+            (_pair_column(), lambda order: _pair(names[order.first], names[order.second])),
             (numbers(gettext("Difference"), "min", "max"), bounds),
             (gettext("Order"), answers.order_in_words),
         ),
@@ -527,6 +529,5 @@ def _pair_column() -> Column:
     return Column(gettext("Pair"), parts=(gettext("First"), gettext("Second")))
 
 
-def _pair(comparison: Comparison, pair: Difference | SettledOrder) -> Cell:
-    first, second = comparison.names[pair.first], comparison.names[pair.second]
+def _pair(first: str, second: str) -> Cell:
     return Cell(f"{first} − {second}", (first, second))

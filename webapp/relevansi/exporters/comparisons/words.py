@@ -8,7 +8,7 @@ verdicts cannot change it. What a run lacks is stated, so that no gap is read as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 
 from relevansi import labels, notation
@@ -21,7 +21,7 @@ from relevansi.exporters.exports.judging_sentences import blindness_sentence
 from relevansi.exporters.planning import detectable
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
-from relevansi.metrics.comparisons.differences import MCNEMAR, Difference, RunDifferences
+from relevansi.metrics.comparisons.differences import MCNEMAR, Difference
 from relevansi.metrics.comparisons.stability import Stability, Variation, VariedPart
 from relevansi.metrics.intervals import CONFIDENCE, LEVEL
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, figures
@@ -88,22 +88,20 @@ def provisional(report: ComparisonReport) -> str:
     return gettext("Provisional report: %(state)s", state=labels.state(report.state))
 
 
-def finding(comparison: RunDifferences, difference: Difference, *, is_same_pair: bool) -> str:
+def finding(difference: Difference, *, is_same_pair: bool) -> str:
     """Return a significant difference in a sentence, shorter where the pair was named before."""
-    unit = difference_unit(difference)
-    mean = difference.mean or 0
-    lower, upper = _bounds_of_higher(difference)
+    unit, bounds = difference_unit(difference), difference.interval_in_order
     details = {
         "figure": difference_name(difference),
-        "difference": notation.amount(mean, unit),
-        "interval": notation.interval(lower, upper, unit, signed=True),
+        "difference": notation.amount(difference.mean or 0, unit),
+        "interval": notation.interval(bounds.lower, bounds.upper, unit, signed=True),
         "p": notation.p_equals(difference.p_holm),
     }
     if is_same_pair:
         return gettext(
             "On %(figure)s the difference is %(difference)s (%(interval)s; %(p)s).", **details
         )
-    (higher, higher_value), (lower_name, lower_value) = _names_and_values(comparison, difference)
+    higher, lower = difference.in_order
     return ngettext(
         "%(higher)s reaches a mean %(figure)s of %(one)s and %(lower)s %(other)s on the "
         "%(n)s question where both have a value; the difference is %(difference)s (%(share)s "
@@ -112,32 +110,13 @@ def finding(comparison: RunDifferences, difference: Difference, *, is_same_pair:
         "%(n)s questions where both have a value; the difference is %(difference)s (%(share)s "
         "interval %(interval)s; %(p)s after Holm's correction).",
         difference.n,
-        higher=higher,
-        one=notation.figure(higher_value, unit),
-        lower=lower_name,
-        other=notation.figure(lower_value, unit),
+        higher=higher.name,
+        one=notation.figure(higher.value, unit),
+        lower=lower.name,
+        other=notation.figure(lower.value, unit),
         share=notation.percent(CONFIDENCE),
         **details,
     )
-
-
-def _bounds_of_higher(difference: Difference) -> tuple[float | None, float | None]:
-    """Return the interval of the higher run minus the lower, whichever of them is the first."""
-    lower, upper = difference.interval.lower, difference.interval.upper
-    if lower is None or upper is None:
-        return None, None
-    return (-upper, -lower) if (difference.mean or 0) < 0 else (lower, upper)
-
-
-def _names_and_values(
-    comparison: RunDifferences, difference: Difference
-) -> list[tuple[str, float | None]]:
-    """Return the name of each run of a pair with its mean, the higher first."""
-    pairs = [
-        (comparison.names[difference.first], difference.first_value),
-        (comparison.names[difference.second], difference.second_value),
-    ]
-    return pairs[::-1] if (difference.mean or 0) < 0 else pairs
 
 
 def further_differences(n: int) -> str:
@@ -355,9 +334,9 @@ def positions(places: Sequence[int]) -> str:
     return ngettext("question %(listed)s", "questions %(listed)s", len(places), listed=listed)
 
 
-def smallness(comparison: RunDifferences) -> Iterator[str]:
+def smallness(differences: Iterable[Difference]) -> Iterator[str]:
     """Yield the warning that some differences are over few questions, if they are."""
-    few = [entry.n for entry in comparison.differences if entry.small and entry.n]
+    few = [entry.n for entry in differences if entry.small and entry.n]
     if not few:
         return
     least, most = notation.number(min(few)), notation.number(max(few))
@@ -406,33 +385,24 @@ def notes() -> Iterator[str]:
     yield gettext(notation.UNDEFINED_NOTE)
 
 
-def headline_differences(comparison: RunDifferences) -> Iterator[Difference]:
-    """Yield the differences on the headline figures, false negatives as each figure has them."""
-    for difference in comparison.differences:
-        # The table of differences has figures once more with false negatives at 0; the answerable
-        # MRR is always so.
-        at_zero = difference.false_negatives_at_zero and difference.figure != "mrr_answerable"
-        if difference.measure is None and not at_zero:
-            yield difference
-
-
-def conclusion(comparison: RunDifferences, difference: Difference) -> str:
+def conclusion(difference: Difference) -> str:
     """Return what the test of a difference shows, its interval, and what limits it."""
+    first, second = difference.names
     if difference.mean is None:
         return gettext(
             "%(figure)s: %(first)s and %(second)s share no question with a value; nothing can be "
             "said about them.",
             figure=difference_name(difference),
-            first=comparison.names[difference.first],
-            second=comparison.names[difference.second],
+            first=first,
+            second=second,
         )
-    return " ".join(_conclusion(comparison, difference))
+    return " ".join(_conclusion(difference))
 
 
-def _conclusion(comparison: RunDifferences, difference: Difference) -> Iterator[str]:
+def _conclusion(difference: Difference) -> Iterator[str]:
     """Yield what the test shows, then what limits it: order, correction, size, open rating."""
     unit = difference_unit(difference)
-    lower, upper = _bounds_of_higher(difference)
+    lower, upper = difference.interval_in_order.lower, difference.interval_in_order.upper
     interval = gettext("too few for an interval")
     if lower is not None and upper is not None:
         interval = gettext(
@@ -446,8 +416,8 @@ def _conclusion(comparison: RunDifferences, difference: Difference) -> Iterator[
     tests = f"{notation.p_equals(difference.p)}, Holm {notation.p_value(difference.p_holm)}"
     yield gettext(
         "%(values)s; %(apart)s (%(details)s): %(worth)s.",
-        values=paired_values(comparison, difference),
-        apart=_apart(comparison, difference),
+        values=paired_values(difference),
+        apart=_apart(difference),
         details=f"{interval}, {tests}",
         worth=worth,
     )
@@ -465,31 +435,31 @@ def _conclusion(comparison: RunDifferences, difference: Difference) -> Iterator[
     differs = difference.wins or difference.losses
     if differs and not difference.significant and (limit := detectable.shown_by_one(difference)):
         yield limit
-    if not comparison.partial.isdisjoint((difference.first, difference.second)):
+    if difference.is_partial:
         yield gettext("Provisional: not everything is rated.")
 
 
-def _apart(comparison: RunDifferences, difference: Difference) -> str:
+def _apart(difference: Difference) -> str:
     """Return how far apart the means of two runs are, in words."""
-    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    first, second = difference.names
     mean = difference.mean or 0.0
     if not difference.wins and not difference.losses:
         return gettext("%(first)s and %(second)s are equal", first=first, second=second)
     if round(mean, 9) == 0:
         return gettext("%(first)s and %(second)s have the same mean", first=first, second=second)
-    higher, lower = (first, second) if mean > 0 else (second, first)
+    higher, lower = difference.in_order
     return gettext(
         "%(higher)s is %(amount)s higher than %(lower)s",
-        higher=higher,
-        lower=lower,
+        higher=higher.name,
+        lower=lower.name,
         amount=notation.amount(mean, difference_unit(difference)),
     )
 
 
-def paired_values(comparison: RunDifferences, difference: Difference) -> str:
+def paired_values(difference: Difference) -> str:
     """Return both runs' values over the questions where both have one, the higher first."""
     unit = difference_unit(difference)
-    (first, first_value), (second, second_value) = _names_and_values(comparison, difference)
+    higher, lower = difference.in_order
     return ngettext(
         "%(figure)s over the %(n)s question where both have a value: %(first)s %(one)s, "
         "%(second)s %(other)s",
@@ -497,10 +467,10 @@ def paired_values(comparison: RunDifferences, difference: Difference) -> str:
         "%(second)s %(other)s",
         difference.n,
         figure=difference_name(difference),
-        first=first,
-        one=notation.figure(first_value, unit),
-        second=second,
-        other=notation.figure(second_value, unit),
+        first=higher.name,
+        one=notation.figure(higher.value, unit),
+        second=lower.name,
+        other=notation.figure(lower.value, unit),
     )
 
 
@@ -519,9 +489,9 @@ def composite_parts(comparison: Comparison) -> Iterator[str]:
         yield gettext("n of the composite's parts, %(run)s: %(parts)s.", run=run, parts=parts)
 
 
-def reversed_orders(comparison: RunDifferences) -> Iterator[str]:
+def reversed_orders(comparison: Comparison) -> Iterator[str]:
     """Yield where the paired values of two runs are in another order than their figures."""
-    for difference in headline_differences(comparison):
-        if difference.reverses_headline:
-            values = paired_values(comparison, difference)
+    for difference in comparison.differences:
+        if difference.is_of_headline and difference.reverses_headline:
+            values = paired_values(difference)
             yield gettext("Paired, the order is another: %(values)s.", values=values)

@@ -165,6 +165,22 @@ def stacked(lines: tuple[str, ...], values: tuple[Value, ...], between: str = " 
     return Cell(between.join(lines), values, lines)
 
 
+def estimated(
+    value: float | None,
+    lower: float | None,
+    upper: float | None,
+    unit: str,
+    *,
+    is_difference: bool = False,
+) -> Cell:
+    """Return a cell with an estimate, its interval below it where it has one."""
+    write = notation.difference if is_difference else notation.figure
+    lines = [write(value, unit)]
+    if lower is not None:
+        lines.append(notation.interval(lower, upper, unit, signed=is_difference))
+    return stacked(tuple(lines), (value, lower, upper))
+
+
 def numbers(heading: str, *parts: str, best: float | None = None) -> Column:
     """Return a column of numbers; of several in a cell, `parts` names each."""
     return Column(heading, numeric=True, parts=parts, best=best)

@@ -54,7 +54,7 @@ def section(comparison: ConstraintComparison) -> Section:
         sentences += _missing_parts(contender)
     for difference in comparison.differences:
         if not difference.false_negatives_at_zero:
-            sentences.append(conclusion(comparison, difference))
+            sentences.append(conclusion(difference))
     pairing = gettext(
         "Mean CPR by question is paired over the questions to which both runs gave cards; with no "
         "results at 0, a question that has data counts as 0 for a run without cards. Query success "
@@ -63,8 +63,8 @@ def section(comparison: ConstraintComparison) -> Section:
     tables = (
         _figures(comparison, basis),
         _matrices(comparison, basis),
-        difference_table("constraint_differences", comparison, (pairing, basis)),
-        signed_rank_table("constraint_signed_rank", comparison, (basis,)),
+        difference_table("constraint_differences", comparison.differences, (pairing, basis)),
+        signed_rank_table("constraint_signed_rank", comparison.differences, (basis,)),
     )
     return Section(PART, gettext("Constraints (V2)"), tuple(sentences), tables)
 

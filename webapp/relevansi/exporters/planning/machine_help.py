@@ -14,6 +14,7 @@ from relevansi.exporters.frame.tables import (
     ColumnOf,
     Section,
     Table,
+    estimated,
     numbers,
     stacked,
     table_of,
@@ -200,8 +201,7 @@ def _weight(line: HelpedFigure) -> Cell:
 
 
 def _correlation(line: HelpedFigure) -> Cell:
-    correlation = line.mean.correlation
-    return Cell(notation.figure(correlation, "coefficient"), (correlation,))
+    return Cell(notation.figure(line.mean.correlation, "coefficient"), (line.mean.correlation,))
 
 
 def _saved(line: HelpedFigure) -> Cell:
@@ -213,11 +213,8 @@ def _estimate(line: HelpedFigure, estimate: MeanEstimate | None) -> Cell:
     if estimate is None:
         return Cell(notation.UNDEFINED, (None, None, None))
     unit, is_difference = unit_of(line.figure), line.second is not None
-    value = notation.difference if is_difference else notation.figure
-    lower, upper = estimate.interval.lower, estimate.interval.upper
-    interval = notation.interval(lower, upper, unit, signed=is_difference)
-    values = (estimate.value, lower, upper)
-    return stacked((value(estimate.value, unit), interval), values)
+    bounds = estimate.interval.lower, estimate.interval.upper
+    return estimated(estimate.value, *bounds, unit, is_difference=is_difference)
 
 
 def _name(report: MachineHelp, line: HelpedFigure) -> str:

@@ -16,8 +16,9 @@ from relevansi.metrics.agreement.agreement import Coefficient
 from relevansi.metrics.comparisons.differences import (
     ComparedQuery,
     ComparedRun,
-    RunDifferences,
+    Difference,
     averaged_value,
+    deciding,
     differences,
     highest_value,
     leading,
@@ -90,9 +91,10 @@ class ComparedQuestionLine(Struct, frozen=True):
     spread: float | None
 
 
-class Comparison(RunDifferences, frozen=True, kw_only=True):
+class Comparison(Struct, frozen=True, kw_only=True):
     """Runs compared under one rule; contenders in the order given, questions in set order.
 
+    The ``differences`` of one figure follow each other, each of two contenders in their order.
     ``rule`` is "rater NAME", "majority" or "adjudicated". ``unasked`` are the positions of the
     questions that the study does not ask: they are in no figure, and missing in no run.
     ``headline`` names the figures, ``scale`` is the study's.
@@ -100,11 +102,29 @@ class Comparison(RunDifferences, frozen=True, kw_only=True):
 
     rule: str
     contenders: tuple[Contender, ...]
+    differences: tuple[Difference, ...]
     categories: tuple[str, ...]
     questions: tuple[ComparedQuestionLine, ...]
     unasked: tuple[int, ...] = ()
     headline: tuple[str, ...] = HEADLINES
     scale: Scale = BINARY
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the runs by their ids."""
+        return {contender.run.run: contender.run.name for contender in self.contenders}
+
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        """The figures that decide which run is better."""
+        return deciding(self.headline)
+
+    @property
+    def tests(self) -> list[Difference]:
+        """The differences on the figures that decide, of runs that share a question."""
+        figures = self.deciding
+        tested = [each for each in self.differences if each.is_of_headline]
+        return [each for each in tested if each.figure in figures and each.mean is not None]
 
     @property
     def lead(self) -> str:
@@ -147,12 +167,11 @@ def compare(
         contender.run.run: {name: e.figure.value for name, e in contender.estimates.items()}
         for contender in contenders
     }
+    partial = {each.run.run for each in contenders if each.missing.partial}
     return Comparison(
         rule=rule,
         contenders=tuple(contenders),
-        differences=differences(runs, headlines, headline, scale),
-        names={run.run: run.name for run in runs},
-        partial=frozenset(c.run.run for c in contenders if c.missing.partial),
+        differences=differences(runs, headlines, headline, scale, partial),
         categories=tuple(dict.fromkeys(line.category for line in questions)),
         questions=questions,
         unasked=tuple(unasked),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations, groupby
 from statistics import fmean, stdev
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -218,6 +219,11 @@ def leading(headline: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(figure for figure, _ in paired(headline)))[:3]
 
 
+def deciding(headline: Sequence[str]) -> tuple[str, ...]:
+    """Return the figures that decide: those that lead, and the quality where it is asked."""
+    return (*leading(headline), *(name for name in headline if name == QUALITY))
+
+
 def highest_value(figure: str) -> float:
     """Return the largest value that one question can have in a figure; the smallest is 0.
 
@@ -237,7 +243,7 @@ class PairedValues(Struct, frozen=True):
     ``headline`` is the difference of the two runs' figures, ``None`` where no figure counts false
     negatives that way; ``binary`` values are 0 or 1. ``false_negatives_at_zero`` is as in
     ``value_of``. ``measure`` explains a figure that is none of the headline figures, ``scale`` is
-    the study's.
+    the study's. ``names`` are those of the two runs; of ``is_partial`` ones figures can still move.
     """
 
     figure: str
@@ -249,10 +255,20 @@ class PairedValues(Struct, frozen=True):
     binary: bool = False
     measure: Measure | None = None
     scale: Scale = BINARY
+    names: tuple[str, str] = ("", "")
+    is_partial: bool = False
 
     @property
     def differences(self) -> list[float]:
         return [first_value - second_value for first_value, second_value in self.values]
+
+
+class RunMean(NamedTuple):
+    """One run of a pair, and its mean over the questions of the pair."""
+
+    run: str
+    name: str
+    value: float | None
 
 
 class Difference(PairedValues, frozen=True, kw_only=True):
@@ -285,6 +301,30 @@ class Difference(PairedValues, frozen=True, kw_only=True):
     losses: int
 
     @property
+    def in_order(self) -> tuple[RunMean, RunMean]:
+        """The two runs, that with the higher mean first."""
+        first = RunMean(self.first, self.names[0], self.first_value)
+        second = RunMean(self.second, self.names[1], self.second_value)
+        return (second, first) if (self.mean or 0) < 0 else (first, second)
+
+    @property
+    def interval_in_order(self) -> Interval:
+        """The interval of the higher run minus the lower."""
+        lower, upper = self.interval.lower, self.interval.upper
+        if (self.mean or 0) >= 0 or lower is None or upper is None:
+            return self.interval
+        return Interval(-upper, -lower)
+
+    @property
+    def is_of_headline(self) -> bool:
+        """Whether false negatives count as the headline figure has them.
+
+        Figures come once more with false negatives at 0; the answerable MRR is always so.
+        """
+        at_zero = self.false_negatives_at_zero and self.figure != "mrr_answerable"
+        return self.measure is None and not at_zero
+
+    @property
     def reverses_headline(self) -> bool:
         """Whether the run that is higher over the pairs has the lower headline figure."""
         return round(self.mean or 0, 9) * round(self.headline or 0, 9) < 0
@@ -301,27 +341,17 @@ class Difference(PairedValues, frozen=True, kw_only=True):
         return self.n < SMALL
 
 
-class RunDifferences(Struct, frozen=True, kw_only=True):
-    """Differences of runs, those of one figure together, and what sentences about them need.
-
-    ``names`` are by the runs' ids, ``partial`` the ids of those whose figures can still move.
-    """
-
-    differences: tuple[Difference, ...]
-    names: Mapping[str, str]
-    partial: frozenset[str]
-
-
 def differences(
     runs: Sequence[ComparedRun],
     headlines: Mapping[str, Mapping[str, float | None]],
     headline: Sequence[str] = HEADLINES,
     scale: Scale = BINARY,
+    partial: Collection[str] = (),
 ) -> tuple[Difference, ...]:
     """Return the difference of every two runs in every ``paired`` figure of a `headline`.
 
-    `headlines` are the figures of each run by its id. The differences of one figure follow each
-    other, in the order of the runs.
+    `headlines` are the figures of each run by its id; those of the runs `partial` can still move.
+    The differences of one figure follow each other, in the order of the runs.
     """
     pairs = []
     for figure, at_zero in paired(headline):
@@ -342,6 +372,8 @@ def differences(
                     false_negatives_at_zero=at_zero,
                     binary=figure.startswith("success"),
                     scale=scale,
+                    names=(first.name, second.name),
+                    is_partial=first.run in partial or second.run in partial,
                 )
             )
     return paired_differences(pairs)

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 
 from relevansi.i18n import mark
 from relevansi.metrics.comparisons.differences import (
+    Difference,
     PairedValues,
-    RunDifferences,
     headline_difference,
     paired_differences,
 )
@@ -382,9 +382,10 @@ class CheckedContender(Struct, frozen=True):
         return {q.question.query_id: q.n_pending for q in self.report.queries if q.n_pending}
 
 
-class ConstraintComparison(RunDifferences, frozen=True, kw_only=True):
+class ConstraintComparison(Struct, frozen=True):
     """Runs compared under the gold questions in force, in the order given."""
 
+    differences: tuple[Difference, ...]
     gold: str
     version: int
     threshold: Fraction
@@ -406,8 +407,6 @@ def compare_constraints(
         threshold=threshold,
         contenders=tuple(contenders),
         differences=paired_differences(pairs),
-        names={contender.run: contender.name for contender in contenders},
-        partial=frozenset(contender.run for contender in contenders if contender.pending),
     )
 
 
@@ -429,6 +428,8 @@ def _paired_values(
         false_negatives_at_zero=at_zero,
         binary=figure == "query_success_rate",
         measure=PAIRED_CONSTRAINTS[figure, at_zero],
+        names=(first.name, second.name),
+        is_partial=bool(first.pending or second.pending),
     )
 
 

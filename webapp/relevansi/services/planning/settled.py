@@ -127,7 +127,7 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
         has_results[cells[row.id]] = row.state == QueryState.RESULTS
         has_success[cells[row.id]] = row.state != QueryState.UNREADABLE
     initial = np.full((len(positions), width), ABSENT, dtype=np.int8)
-    place_of = {}
+    place_of: dict[int, int] = {}
     for question, items in enumerate(columns_of):
         initial[question, : len(items)] = OPEN
         place_of |= {item: question * width + column for item, column in items.items()}

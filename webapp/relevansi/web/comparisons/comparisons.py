@@ -27,6 +27,7 @@ from relevansi.exporters.frame import tables
 from relevansi.i18n import gettext
 from relevansi.importers.runs.problems import ImportRefused, message
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
+from relevansi.metrics.comparisons.differences import deciding
 from relevansi.metrics.gold.constraint_rules import CONSTRAINT_LABELS
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import headline_of
@@ -254,7 +255,7 @@ def _address_for(
     headline: Sequence[str] = HEADLINES,
 ) -> Address:
     """Return the address of a comparison of `chosen` runs, shown as the request asks."""
-    figures = answers.panel_figures(headline) or tuple(headline)
+    figures = deciding(headline) or tuple(headline)
     figure, part = request.args.get("figure", ""), request.args.get("part", "")
     order = request.args.get("order", "")
     part = part if part in PARTS else PARTS[0]
