@@ -32,7 +32,6 @@ from relevansi.importers.runs.ratings import OfflineRatings
 from relevansi.metrics.evaluations import json_answers
 from relevansi.records import Problem
 from relevansi.services.agreement import agreement
-from relevansi.services.agreement.agreement import HandJudgedRun
 from relevansi.services.evaluations import scoring
 from relevansi.services.evaluations.evaluations import EvaluationKind as Scored
 from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
@@ -169,11 +168,12 @@ def _read_manual(_ground: Ground, data: bytes) -> None:
     _score(gold_files.gold_bytes(), gold_files.v2_file(), data)
 
     def both() -> None:
-        pairs = [
-            HandJudgedRun("a", gold_files.v2_file(), data),
-            HandJudgedRun("b", gold_files.v2_file(), samples.as_bytes(samples.MANUAL)),
+        manual_files = {"a": data, "b": samples.as_bytes(samples.MANUAL)}
+        runs = [
+            agreement.judged_run(name, gold_files.v2_file(), manual)
+            for name, manual in manual_files.items()
         ]
-        _told(agreement.compare(agreement.judged_runs(pairs)).problems)
+        _told(agreement.compare(runs).problems)
 
     _refusing(both)
 

@@ -15,7 +15,7 @@ from relevansi.services.study import studies
 from tests import demo
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
-from tests.services.agreement.test_agreement import pair
+from tests.services.agreement.test_agreement import files
 from tests.services.runs.runs import card, click, query, run, store
 from tests.stored_studies import study_in
 
@@ -96,9 +96,9 @@ QUESTIONS = Path(__file__).parents[3] / "seeds/questions.json"
 def judged(folder: Path, *words: str, titles: str = "ab") -> Path:
     """A folder with one question's answer and a verdict by hand on each of its cards."""
     folder.mkdir(parents=True)
-    result = pair(folder.name, *words, titles=titles)
-    (folder / "results.json").write_bytes(result.run_file)
-    (folder / "manual_input.json").write_bytes(result.manual_file)
+    run_file, manual_file = files(folder.name, *words, titles=titles)
+    (folder / "results.json").write_bytes(run_file)
+    (folder / "manual_input.json").write_bytes(manual_file)
     return folder
 
 

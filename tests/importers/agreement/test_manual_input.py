@@ -141,9 +141,9 @@ def test_decisions_are_about_cards_of_a_run_and_those_that_are_not_are_named() -
         (9, "manual_evaluations.9", "1, 3"),
         (3, "constraint_overrides.3.1", "0"),
     ]
-    assert manual_input.verdicts(result, run, "hybrid") == (
-        VerdictByHand("hybrid", 1, "slug:a", passed=False),
-        VerdictByHand("hybrid", 3, "slug:a", passed=True),
+    assert manual_input.verdicts(result, run) == (
+        VerdictByHand(1, "slug:a", passed=False),
+        VerdictByHand(3, "slug:a", passed=True),
     )
 
 
@@ -159,5 +159,5 @@ def test_the_real_file_is_read_whole(real_run: Path) -> None:
     assert on_cards == summary["manual_evaluations_count"] == 68
     assert len(result.decisions) - on_cards == summary["constraint_overrides_count"] == 3
     assert result.problems == ()
-    verdicts = manual_input.verdicts(result, run, "hybrid")
+    verdicts = manual_input.verdicts(result, run)
     assert (len(verdicts), sum(not verdict.passed for verdict in verdicts)) == (68, 5)

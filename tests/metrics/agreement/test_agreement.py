@@ -23,7 +23,7 @@ from relevansi.metrics.agreement.agreement import (
     agreement,
     binary_agreement,
 )
-from relevansi.metrics.agreement.conflicts import SignTest, VerdictByHand, conflicts
+from relevansi.metrics.agreement.conflicts import JudgedRun, SignTest, VerdictByHand, conflicts
 from relevansi.metrics.agreement.report import (
     CannotTell,
     ItemKind,
@@ -401,25 +401,24 @@ def test_a_repeat_without_a_second_verdict_is_asked_and_not_answered() -> None:
 RUNS = ["hybrid", "api_only", "vector_only"]
 
 
-def verdicts(*rows: str) -> list[VerdictByHand]:
-    """Verdicts from rows like ``hybrid 3 a pass``."""
-    cells = [row.split() for row in rows]
-    return [
-        VerdictByHand(run, int(query), name, word == "pass") for run, query, name, word in cells
-    ]
+def judged(*rows: str) -> list[JudgedRun]:
+    """Runs with verdicts from rows like ``hybrid 3 a pass``."""
+    verdicts: dict[str, list[VerdictByHand]] = {run: [] for run in RUNS}
+    for run, query, name, word in map(str.split, rows):
+        verdicts[run].append(VerdictByHand(int(query), name, word == "pass"))
+    return [JudgedRun(run, tuple(verdicts_of_run)) for run, verdicts_of_run in verdicts.items()]
 
 
 def test_only_opposite_verdicts_on_one_question_and_property_contradict() -> None:
     report = conflicts(
-        verdicts(
+        judged(
             *("hybrid 10 a pass", "api_only 10 a fail", "vector_only 10 a pass"),
             *("hybrid 1 a pass", "api_only 1 a fail"),
             *("hybrid 1 b pass", "api_only 1 b pass"),  # agree
             *("hybrid 2 c pass", "api_only 3 c fail"),  # other questions
             *("hybrid 4 d fail", "hybrid 4 d fail"),  # one run alone
             *("hybrid 5 e fail", "vector_only 5 e pass", "vector_only 5 e pass"),
-        ),
-        RUNS,
+        )
     )
 
     assert report.pairs_judged_more_than_once == 4
@@ -435,12 +434,11 @@ def test_only_opposite_verdicts_on_one_question_and_property_contradict() -> Non
 
 def test_a_run_that_says_both_has_no_verdict_on_the_pair_and_is_named() -> None:
     report = conflicts(
-        verdicts(
+        judged(
             *("hybrid 1 a pass", "hybrid 1 a fail"),
             *("api_only 1 a fail", "vector_only 1 a pass"),
             *("hybrid 2 b pass", "hybrid 2 b fail", "api_only 2 b fail"),
-        ),
-        RUNS,
+        )
     )
 
     assert report.self_contradictions == (("hybrid", 1, "a"), ("hybrid", 2, "b"))

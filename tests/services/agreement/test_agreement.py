@@ -14,14 +14,14 @@ from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
 from relevansi.metrics.agreement.agreement import NoAgreement, Scale, agreement
+from relevansi.metrics.agreement.conflicts import JudgedRun
 from relevansi.metrics.agreement.report import AgreementReport, CannotTell, ItemKind, KindAgreement
 from relevansi.records import EmptyOutcome, Relevance
 from relevansi.services.agreement import agreement as study_agreement
 from relevansi.services.agreement.agreement import (
-    HandJudgedRun,
     SameFolderTwice,
     compare,
-    judged_runs,
+    judged_run,
 )
 from relevansi.services.agreement.agreement import run_names as names_of
 from relevansi.services.judging import judgments
@@ -170,10 +170,10 @@ def test_the_first_judgment_is_the_earlier_of_both_clocks(
     ]
 
 
-def pair(
+def files(
     name: str, *words: str, titles: str = "ab", question: str = "rumah di cemara"
-) -> HandJudgedRun:
-    """Return a run of one question with a verdict by hand on each of its cards."""
+) -> tuple[bytes, bytes]:
+    """Return the files of a run of one question with a verdict by hand on each of its cards."""
     entry: dict[str, Any] = {
         "query_id": 1,
         "question": question,
@@ -188,12 +188,16 @@ def pair(
     run = {"timestamp": "t", "method": name, "threshold_t": 0.6, "results": [entry]}
     decided = {str(index): {"result": word} for index, word in enumerate(words)}
     manual = {"manual_evaluations": {"1": decided}}
-    return HandJudgedRun(name, json.dumps(run).encode(), json.dumps(manual).encode())
+    return json.dumps(run).encode(), json.dumps(manual).encode()
+
+
+def pair(name: str, *words: str, question: str = "rumah di cemara") -> JudgedRun:
+    return judged_run(name, *files(name, *words, question=question))
 
 
 def test_the_first_run_names_questions_and_properties() -> None:
     one = pair("one", "pass", "pass", question="Rumah?")
-    comparison = compare(judged_runs([one, pair("other", "fail", "pass", question="RUMAH?")]))
+    comparison = compare([one, pair("other", "fail", "pass", question="RUMAH?")])
 
     assert comparison.pairs_judged_more_than_once == 2
     assert comparison.contradictions == {(1, "slug:a"): {"one": True, "other": False}}
@@ -203,13 +207,13 @@ def test_the_first_run_names_questions_and_properties() -> None:
 
 
 def test_runs_of_one_name_stay_two_runs() -> None:
-    result = judged_runs([pair("a", "pass"), pair("a", "fail"), pair("a (2)", "fail")])
+    comparison = compare([pair("a", "pass"), pair("a", "fail"), pair("a (2)", "fail")])
 
-    assert [run.name for run in result] == ["a", "a (2)", "a (2) (2)"]
+    assert comparison.favours == {"a": 1, "a (2)": 0, "a (2) (2)": 0}
 
 
 def test_what_is_wrong_with_a_file_is_kept_beside_its_verdicts() -> None:
-    (result,) = judged_runs([pair("a", "pass", "pass", "fail")])  # there are two cards
+    result = pair("a", "pass", "pass", "fail")  # there are two cards
 
     assert len(result.verdicts) == 2
     assert [problem.file for problem in result.problems] == ["a/manual_input.json"]

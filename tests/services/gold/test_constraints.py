@@ -269,9 +269,7 @@ def test_people_decide_apart_from_the_machine(session: Session, study: Study, ra
 
 def test_the_demos_runs_contradict_each_other_as_people_do(demo_session: Session) -> None:
     """As `relevansi conflicts` says of the files they were imported from."""
-    judged = agreement.with_distinct_names(
-        card_agreement.judged_by_hand(demo_session, study_of(demo_session))
-    )
+    judged = card_agreement.judged_by_hand(demo_session, study_of(demo_session))
     comparison = agreement.compare(judged)
 
     assert comparison is not None

@@ -14,8 +14,9 @@ from relevansi.exporters.agreement import conflicts
 from relevansi.exporters.agreement import report as words
 from relevansi.i18n import gettext
 from relevansi.importers.runs import problems
+from relevansi.metrics.agreement.conflicts import JudgedRun
 from relevansi.services.agreement import agreement
-from relevansi.services.agreement.agreement import MANUAL_FILE, RUN_FILE, HandJudgedRun, JudgedRun
+from relevansi.services.agreement.agreement import MANUAL_FILE, RUN_FILE
 from relevansi.services.gold import card_agreement
 
 WIDTH = 120
@@ -72,7 +73,7 @@ def conflicts_command(folders: Sequence[Path], reply: Reply) -> None:
 
 def _judged_in_study() -> list[JudgedRun]:
     with options.reading() as (session, study):
-        judged = agreement.with_distinct_names(card_agreement.judged_by_hand(session, study))
+        judged = [*card_agreement.judged_by_hand(session, study)]
     if len(judged) < 2:
         refusal = gettext(
             "Fewer than two runs of the study have decisions on whole cards. Name folders that "
@@ -98,5 +99,5 @@ def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
                 why=failure.strerror,
             )
             raise click.ClickException(refusal) from failure
-        runs.append(HandJudgedRun(name, *files))
-    return agreement.judged_runs(runs)
+        runs.append(agreement.judged_run(name, *files))
+    return runs

@@ -78,7 +78,7 @@ def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Proble
     return tuple(problems.values())
 
 
-def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[VerdictByHand, ...]:
+def verdicts(manual: ManualInput, run: ReadRun) -> tuple[VerdictByHand, ...]:
     """The verdict on every card that `manual` decided as a whole: pass means relevant.
 
     `run` is the V2 run that the decisions are about; it says which property a card shows.
@@ -86,7 +86,7 @@ def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[VerdictB
     """
     cards = {query.query_id: query.cards for query in run.queries}
     return tuple(
-        VerdictByHand(run_name, query_id, cards[query_id][card].identity, outcome == "pass")
+        VerdictByHand(query_id, cards[query_id][card].identity, outcome == "pass")
         for query_id, card, subject, outcome, _ in manual.decisions
         if subject == CARD and outcome is not None and card < len(cards.get(query_id, ()))
     )

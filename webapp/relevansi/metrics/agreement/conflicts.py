@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import ChainMap, Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -12,13 +13,22 @@ from relevansi.metrics.comparisons.significance import exact_p
 from relevansi.records import Problem
 
 
-class VerdictByHand(Struct, frozen=True):
-    """One verdict by hand on one card of a run; `property_id` is the property's identity."""
+class VerdictByHand(NamedTuple):
+    """One verdict by hand on one card; `property_id` is the property's identity."""
 
-    run: str
     query_id: int
     property_id: str
     passed: bool
+
+
+class JudgedRun(Struct, frozen=True):
+    """A run judged by hand: number and text of its questions by query id, titles by property."""
+
+    name: str
+    verdicts: tuple[VerdictByHand, ...]
+    questions: Mapping[int, tuple[int, str]] = {}
+    titles: Mapping[str, str] = {}
+    problems: tuple[Problem, ...] = ()
 
 
 class SignTest(Struct, frozen=True):
@@ -41,8 +51,8 @@ class ConflictReport(Struct, frozen=True):
     that passed in one run and failed in another, with whether each run passed them. `favours`
     counts, for every run, its passes among the contradictions. One sign test per two runs.
     `self_contradictions` are (run, query id, property) that one run both passed and failed.
-    To be read by people it has number and text of questions by query id, titles by property, and
-    the problems of the runs' files.
+    To be read by people it has number and text of questions by query id, titles by property (those
+    of the first run, where runs differ), and the problems of the runs' files.
     """
 
     pairs_judged_more_than_once: int
@@ -50,25 +60,27 @@ class ConflictReport(Struct, frozen=True):
     favours: Mapping[str, int]
     sign_tests: tuple[SignTest, ...]
     self_contradictions: tuple[tuple[str, int, str], ...]
-    questions: Mapping[int, tuple[int, str]] = {}
-    titles: Mapping[str, str] = {}
-    problems: tuple[Problem, ...] = ()
+    questions: Mapping[int, tuple[int, str]]
+    titles: Mapping[str, str]
+    problems: tuple[Problem, ...]
 
 
-def conflicts(verdicts: Iterable[VerdictByHand], runs: Sequence[str]) -> ConflictReport:
-    """The contradictions among `verdicts`, by question and property, and how they lean.
+def conflicts(judged: Sequence[JudgedRun]) -> ConflictReport:
+    """The contradictions of runs, by question and property, and how they lean.
 
-    `runs` fixes the runs and their order; a run without a verdict counts 0.
+    Each run has a name of its own; one without a verdict counts 0.
 
-    >>> hybrid = VerdictByHand("hybrid", 1, "slug:a", True)
-    >>> cemara = [hybrid, VerdictByHand("api_only", 1, "slug:a", False)]
-    >>> conflicts(cemara, ["hybrid", "api_only"]).favours
+    >>> hybrid = JudgedRun("hybrid", (VerdictByHand(1, "slug:a", True),))
+    >>> api_only = JudgedRun("api_only", (VerdictByHand(1, "slug:a", False),))
+    >>> conflicts([hybrid, api_only]).favours
     {'hybrid': 1, 'api_only': 0}
     """
+    runs = [run.name for run in judged]
     by_pair: defaultdict[tuple[int, str], defaultdict[str, set[bool]]]
     by_pair = defaultdict(lambda: defaultdict(set))
-    for verdict in verdicts:
-        by_pair[verdict.query_id, verdict.property_id][verdict.run].add(verdict.passed)
+    for run in judged:
+        for query_id, property_id, passed in run.verdicts:
+            by_pair[query_id, property_id][run.name].add(passed)
     clear = {
         pair: {run: True in by_pair[pair][run] for run in runs if len(by_pair[pair][run]) == 1}
         for pair in sorted(by_pair)
@@ -92,4 +104,7 @@ def conflicts(verdicts: Iterable[VerdictByHand], runs: Sequence[str]) -> Conflic
         self_contradictions=tuple(
             (run, *pair) for pair in clear for run in runs if len(by_pair[pair][run]) > 1
         ),
+        questions=dict(ChainMap(*(dict(run.questions) for run in judged))),
+        titles=dict(ChainMap(*(dict(run.titles) for run in judged))),
+        problems=tuple(problem for run in judged for problem in run.problems),
     )

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import case, func, or_, select
 from sqlalchemy.orm import Session
@@ -33,7 +32,7 @@ from relevansi.i18n import mark
 from relevansi.importers.agreement import manual_input
 from relevansi.importers.runs import json_runs
 from relevansi.kinds import KINDS
-from relevansi.metrics.agreement.conflicts import ConflictReport, VerdictByHand, conflicts
+from relevansi.metrics.agreement.conflicts import ConflictReport, JudgedRun, conflicts
 from relevansi.metrics.agreement.report import (
     AgreementReport,
     Consistency,
@@ -42,7 +41,7 @@ from relevansi.metrics.agreement.report import (
     consistency,
     of_kind,
 )
-from relevansi.records import OnProgress, Problem, Scale, no_progress
+from relevansi.records import OnProgress, Scale, no_progress
 from relevansi.services.judging import verdicts
 from relevansi.services.judging.verdicts import Scope
 from relevansi.services.rating.pool import REPEAT
@@ -179,53 +178,14 @@ class SameFolderTwice(Refused):
     remedy = mark("Name the folder of each run once.")
 
 
-class HandJudgedRun(Struct, frozen=True):
-    name: str
-    run_file: bytes
-    manual_file: bytes
+def compare(judged: Iterable[JudgedRun]) -> ConflictReport:
+    """Return where runs judged by hand contradict themselves and each other.
 
-
-class JudgedRun(Struct, frozen=True):
-    """A run judged by hand: number and text of its questions by query id, titles by property."""
-
-    name: str
-    verdicts: tuple[VerdictByHand, ...]
-    questions: Mapping[int, tuple[int, str]]
-    titles: Mapping[str, str]
-    problems: tuple[Problem, ...] = ()
-
-
-def judged_runs(pairs: Sequence[HandJudgedRun]) -> list[JudgedRun]:
-    """Return the runs of pairs of files; repeated names get a number."""
-    names = distinct([pair.name for pair in pairs])
-    return [_judged_run(name, pair) for name, pair in zip(names, pairs, strict=True)]
-
-
-def compare(judged: Sequence[JudgedRun]) -> ConflictReport:
-    """Return where runs judged by hand contradict themselves and each other."""
-    verdicts = [verdict for run in judged for verdict in run.verdicts]
-    questions: dict[int, tuple[int, str]] = {}
-    titles: dict[str, str] = {}
-    # Backwards: where runs differ in a question or a title, the first run's counts.
-    for run in reversed(judged):
-        questions |= run.questions
-        titles |= run.titles
-    return replace(
-        conflicts(verdicts, [run.name for run in judged]),
-        questions=questions,
-        titles=titles,
-        problems=tuple(problem for run in judged for problem in run.problems),
-    )
-
-
-def with_distinct_names(judged: Iterable[JudgedRun]) -> list[JudgedRun]:
-    """Return the runs, repeated names with a number in their verdicts too."""
+    Repeated names get a number.
+    """
     runs = list(judged)
-    distinct_runs = []
-    for run, name in zip(runs, distinct([run.name for run in runs]), strict=True):
-        verdicts = tuple(replace(verdict, run=name) for verdict in run.verdicts)
-        distinct_runs.append(replace(run, name=name, verdicts=verdicts))
-    return distinct_runs
+    names = distinct([run.name for run in runs])
+    return conflicts([replace(run, name=name) for run, name in zip(runs, names, strict=True)])
 
 
 def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:
@@ -247,14 +207,15 @@ def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:
     return names
 
 
-def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
-    read = json_runs.read(f"{name}/{RUN_FILE}", pair.run_file)
-    manual = manual_input.read(f"{name}/{MANUAL_FILE}", pair.manual_file)
+def judged_run(name: str, run_file: bytes, manual_file: bytes) -> JudgedRun:
+    """Return the run in a pair of files."""
+    read = json_runs.read(f"{name}/{RUN_FILE}", run_file)
+    manual = manual_input.read(f"{name}/{MANUAL_FILE}", manual_file)
     cards = (card for query in read.queries for card in query.cards)
     n_cards = {query.query_id: len(query.cards) for query in read.queries}
     return JudgedRun(
         name=name,
-        verdicts=manual_input.verdicts(manual, read, name),
+        verdicts=manual_input.verdicts(manual, read),
         questions={q.query_id: (q.query_id, q.question) for q in read.queries},
         titles={card.identity: card.title for card in cards},
         problems=(*manual.problems, *manual_input.check_cards(manual, n_cards)),

@@ -14,11 +14,10 @@ from relevansi.db.tables.runs import Query, Run
 from relevansi.db.tables.study import Study
 from relevansi.kinds.property import Card
 from relevansi.metrics.agreement.agreement import BinaryAgreement, binary_agreement
-from relevansi.metrics.agreement.conflicts import VerdictByHand
+from relevansi.metrics.agreement.conflicts import JudgedRun, VerdictByHand
 from relevansi.metrics.gold.constraint_rules import Outcome
 from relevansi.metrics.gold.constraints import CARD, GoldQuestion, evaluate_query
 from relevansi.records import Relevance
-from relevansi.services.agreement.agreement import JudgedRun
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.gold import constraints, decisions
 from relevansi.services.gold.constraints import CheckedCard
@@ -129,9 +128,7 @@ def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
             if result is not None:
                 card, passed = Card(**result.card), step.outcome == Outcome.PASS
                 titles[card.identity] = card.title
-                verdicts.append(
-                    VerdictByHand(names[run.id], query.question_id, card.identity, passed)
-                )
+                verdicts.append(VerdictByHand(query.question_id, card.identity, passed))
         questions = {
             query.question_id: (query.question.position, query.question.text)
             for query in queries.values()
