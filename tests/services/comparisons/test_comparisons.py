@@ -265,9 +265,9 @@ def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
     result = chosen_runs.compared_question(session, study, lists, 1, reports.of_rater(rater))
     hybrid, api = result.sides
     shown = [(item.card.identity[5:], item.verdict, item.elsewhere) for item in hybrid.results]
-    assert shown == [("a", None, []), ("b", YES, [("API Only", 1)])]
+    assert shown == [("a", None, []), ("b", YES, [(1, 1)])]
     assert [item.verdict for item in api.results] == [YES, None]
-    assert api.results[0].elsewhere == [("Hybrid", 2)]
+    assert api.results[0].elsewhere == [(0, 2)]
     assert not any(item.votes for item in hybrid.results)  # one rater's verdicts are no votes
     assert (hybrid.notes, api.notes) == ("", "fine")
     assert api.answer is not None

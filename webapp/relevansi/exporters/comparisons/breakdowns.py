@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -11,13 +12,12 @@ from relevansi import labels, notation
 from relevansi.exporters.comparisons import words
 from relevansi.exporters.comparisons.answers import (
     Method,
-    axis_of,
     methods,
     short_name,
 )
 from relevansi.exporters.comparisons.figure_names import unit_of
 from relevansi.exporters.frame import charts
-from relevansi.exporters.frame.charts import Axis, Figure
+from relevansi.exporters.frame.charts import Figure
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.comparisons.comparisons import (
     ComparedQuestionLine,
@@ -58,19 +58,6 @@ class QuestionRow(NamedTuple):
     distance: float | None
 
 
-class QuestionMatrix(NamedTuple):
-    """The questions that a filter leaves, with the number that each filter leaves by its name.
-
-    ``leader`` is the method of the filter "loses".
-    """
-
-    rows: list[QuestionRow]
-    counts: Mapping[str, int]
-    leader: Method
-    unit: str
-    axis: Axis
-
-
 def leading_run(comparison: Comparison) -> str:
     """Return the run that tests put ahead most often, else the highest by the first figure."""
     wins = [test.in_order[0].run for test in comparison.tests if test.significant]
@@ -81,16 +68,19 @@ def leading_run(comparison: Comparison) -> str:
     return order[0][0] if order else comparison.contenders[0].run.run
 
 
-def question_matrix(report: ComparisonReport, figure: str, only: str) -> QuestionMatrix:
-    """Return the questions in `figure` that the filter `only` leaves, in its order."""
-    by_run, filtered = methods(report), filtered_questions(report.comparison, figure)
-    return QuestionMatrix(
-        [_row(line, figure, [*by_run.values()]) for line in filtered.get(only, filtered["gap"])],
-        {name: len(lines) for name, lines in filtered.items()},
-        by_run[leading_run(report.comparison)],
-        unit_of(figure),
-        axis_of(figure),
-    )
+def question_rows(
+    report: ComparisonReport, figure: str, lines: Iterable[ComparedQuestionLine]
+) -> list[QuestionRow]:
+    """Return the questions of `lines` in `figure`, as a matrix shows them."""
+    compared = methods(report).values()
+    rows = []
+    for line in lines:
+        values = _values(line, figure)
+        answers = [*zip(line.answers, values, compared, strict=True)]
+        figures = tuple(Figure(value, mark=method.mark) for _, value, method in answers)
+        cells = tuple(cell(query, value, figure) for query, value, _ in answers)
+        rows.append(QuestionRow(line, figures, cells, _distance(values)))
+    return rows
 
 
 def filtered_questions(
@@ -119,15 +109,6 @@ def filtered_questions(
         "fail": [line for line in by_distance if fails(line)],
         "set": [*comparison.questions],
     }
-
-
-def _row(line: ComparedQuestionLine, figure: str, compared: list[Method]) -> QuestionRow:
-    values = _values(line, figure)
-    figures, cells = [], []
-    for query, value, method in zip(line.answers, values, compared, strict=True):
-        figures.append(Figure(value, mark=method.mark))
-        cells.append(cell(query, value, figure))
-    return QuestionRow(line, tuple(figures), tuple(cells), _distance(values))
 
 
 def _values(line: ComparedQuestionLine, figure: str) -> list[float | None]:
@@ -205,16 +186,13 @@ class CategoryRow(NamedTuple):
     is_highest: bool
 
 
-class CategoryMultiple(NamedTuple):
-    """One category in every method, over `n` questions at most."""
+def category_multiples(
+    report: ComparisonReport, figure: str
+) -> list[tuple[str, int, list[CategoryRow]]]:
+    """Return every category in `figure`, the one whose means lie farthest apart first.
 
-    name: str
-    n: int
-    rows: tuple[CategoryRow, ...]
-
-
-def category_multiples(report: ComparisonReport, figure: str) -> list[CategoryMultiple]:
-    """Return every category in `figure`, the one whose means lie farthest apart first."""
+    Each has its name, its number of questions, and a row for each method.
+    """
     comparison, by_run = report.comparison, methods(report)
     multiples = []
     for category in comparison.categories:
@@ -238,8 +216,8 @@ def category_multiples(report: ComparisonReport, figure: str) -> list[CategoryMu
             rows.append(CategoryRow(by_run[run], of_run, points, values.get(run) == highest > 0))
         n = sum(line.category == category for line in comparison.questions)
         distance = highest - min(values.values(), default=0)
-        multiples.append((distance, CategoryMultiple(labels.category(category), n, tuple(rows))))
-    multiples.sort(key=lambda line: line[0], reverse=True)
+        multiples.append((distance, (labels.category(category), n, rows)))
+    multiples.sort(key=itemgetter(0), reverse=True)
     return [multiple for _, multiple in multiples]
 
 
@@ -297,13 +275,8 @@ def constraints_met(
     return shares
 
 
-class RankedItem(NamedTuple):
-    """An item of a list: its rank, whether it is relevant, its ranks in other lists by column."""
-
-    rank: int
-    is_relevant: bool | None
-    elsewhere: Mapping[int, int]
-
+RankedItem = tuple[int, bool, Mapping[int, int]]
+"""An item of a list: its rank, whether it is relevant, its ranks in other lists by column."""
 
 RANK_HEIGHT = 22
 
@@ -314,22 +287,22 @@ def rank_picture(columns: Sequence[Sequence[RankedItem]], cutoff: int = 5) -> Ma
     A line is dotted where a list between lacks the item, and in colour where it is relevant.
     """
     places = [f"{100 * (place + 0.5) / len(columns):.2f}%" for place in range(len(columns))]
-    height = RANK_HEIGHT * max((item.rank for column in columns for item in column), default=1)
+    height = RANK_HEIGHT * max((rank for column in columns for rank, *_ in column), default=1)
     edge = RANK_HEIGHT * cutoff
     lines = [f'<line class="cutoff" x1="0" x2="100%" y1="{edge}" y2="{edge}"/>']
     discs = []
     for place, column in enumerate(columns):
-        for item in column:
-            kind = "y" if item.is_relevant else "n"
-            y = RANK_HEIGHT * (item.rank - 0.5)
+        for rank, is_relevant, elsewhere in column:
+            kind = "y" if is_relevant else "n"
+            y = RANK_HEIGHT * (rank - 0.5)
             discs.append(
                 f'<circle class="disc {kind}" cx="{places[place]}" cy="{y:g}" r="9"/>'
                 f'<text class="{kind}" x="{places[place]}" y="{y + 4.5:g}" text-anchor="middle">'
-                f"{item.rank}</text>"
+                f"{rank}</text>"
             )
-            following = min((later for later in item.elsewhere if later > place), default=None)
+            following = min((later for later in elsewhere if later > place), default=None)
             if following is not None:
-                end = RANK_HEIGHT * (item.elsewhere[following] - 0.5)
+                end = RANK_HEIGHT * (elsewhere[following] - 0.5)
                 kind += " skips" if following > place + 1 else ""
                 lines.append(
                     f'<line class="joins {kind}" x1="{places[place]}" x2="{places[following]}" '

@@ -214,13 +214,13 @@ def _groups(listed: Iterable[Candidate], phase: int) -> list[dict[str | None, li
 class ListedItem(NamedTuple):
     """An item in a run's list with its verdict and the votes on it, where several count.
 
-    ``elsewhere`` are the ranks of the same item in the other lists by the names of their runs.
+    ``elsewhere`` are the ranks of the same item in the other lists, after the places of these.
     """
 
     rank: int
     card: Item
     verdict: str | None
-    elsewhere: list[tuple[str, int]]
+    elsewhere: list[tuple[int, int]]
     votes: tuple[str, ...]
 
 
@@ -330,9 +330,10 @@ def _listed(
     results = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
     results = results.where(Result.judged_item_id.is_not(None))
     rows = session.execute(results.options(joinedload(Result.judged_item))).all()
-    ranks: dict[int, list[tuple[str, int]]] = {}
+    places = {run_id: place for place, run_id in enumerate(names)}
+    ranks: dict[int, list[tuple[int, int]]] = {}
     for result, run_id in rows:
-        ranks.setdefault(result.judged_item.id, []).append((names[run_id], result.rank))
+        ranks.setdefault(result.judged_item.id, []).append((places[run_id], result.rank))
     listed: dict[str, list[ListedItem]] = {run_id: [] for run_id in names}
     for result, run_id in rows:
         item = result.judged_item
@@ -341,7 +342,7 @@ def _listed(
                 rank=result.rank,
                 card=shown_item(result.card, item.card),
                 verdict=merged.by_item.get(item.id),
-                elsewhere=[(name, rank) for name, rank in ranks[item.id] if name != names[run_id]],
+                elsewhere=[each for each in ranks[item.id] if each[0] != places[run_id]],
                 votes=tuple(sorted(votes.get(item.id, {}).values())),
             )
         )

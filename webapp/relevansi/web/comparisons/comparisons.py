@@ -6,11 +6,10 @@ comparison is looked at: the study stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Blueprint, Response, render_template, request, url_for
-from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
@@ -19,7 +18,7 @@ from wtforms import Form
 from relevansi import labels
 from relevansi.db.tables.study import Study
 from relevansi.exporters.comparisons import answers, breakdowns, document, pictures, words
-from relevansi.exporters.comparisons.breakdowns import FILTERS, RankedItem
+from relevansi.exporters.comparisons.breakdowns import FILTERS
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.files import FORMATS, file_name
 from relevansi.exporters.exports import empty_answers
@@ -134,15 +133,18 @@ def question(position: int) -> str:
     if is_blind:
         with access.writing() as (session, rater):
             assignments.note_opened(session, rater.study, address.runs, position, access.now())
-    places = {side.name: place for place, side in enumerate(lists.sides)}
+    columns = [
+        # Reversed, as an item that a list repeats is joined at its first rank.
+        [(each.rank, each.verdict in relevant, dict(reversed(each.elsewhere))) for each in results]
+        for results in (side.results for side in lists.sides)
+    ]
     return render_template(
         "comparisons/question.html",
         question=lists,
         walk=walk,
         states=[breakdowns.state(side.answer) for side in lists.sides],
         marks=[marks.get(run, place) for place, run in enumerate(address.runs, 1)],
-        places=places,
-        picture=_rank_picture(lists, places, relevant),
+        picture=breakdowns.rank_picture(columns),
         address=address,
         rule=labels.rule(rule.name),
         is_blind=is_blind,
@@ -173,17 +175,6 @@ def _walk(
         if lists.position in positions:
             return positions
     return sorted({*lists.positions, lists.position})
-
-
-def _rank_picture(
-    lists: chosen_runs.ComparedQuestion, places: Mapping[str, int], relevant: Collection[str]
-) -> Markup:
-    columns: list[list[RankedItem]] = [[] for _ in lists.sides]
-    for column, side in zip(columns, lists.sides, strict=True):
-        for item in side.results:
-            elsewhere = {places[name]: rank for name, rank in reversed(item.elsewhere)}
-            column.append(RankedItem(item.rank, item.verdict in relevant, elsewhere))
-    return breakdowns.rank_picture(columns)
 
 
 @blueprint.get(f"/report.<{REPORT}:file_format>")
@@ -224,7 +215,7 @@ def _report() -> tuple[ComparisonReport, Address]:
     """Return the comparison of the runs or files that the address names."""
     if request.blueprint == rated.name:
         files = _files()
-        report, _ = rated_comparisons.compare_files(files, phase=_phase())
+        report, _ = rated_comparisons.compare_files([*files.values()], phase=_phase())
         return report, _address_of_files(files)
     with access.reading() as (session, rater):
         rule = rules.requested_rule(session, rater.study)
@@ -294,16 +285,22 @@ def _page_values(report: ComparisonReport | None, address: Address) -> dict[str,
 
 def _open_tab(report: ComparisonReport, address: Address) -> dict[str, Any]:
     figure = address.figure
+    axis = {"axis": answers.axis_of(figure), "unit": unit_of(figure)}
     match address.part:
         case "differences":
             groups, left_out = answers.forest(report)
             return {"groups": groups, "left_out": left_out}
         case "questions":
-            matrix = breakdowns.question_matrix(report, figure, address.order)
-            return {"matrix": matrix, "filters": FILTERS}
+            filtered = breakdowns.filtered_questions(report.comparison, figure)
+            leader = breakdowns.leading_run(report.comparison)
+            return axis | {
+                "rows": breakdowns.question_rows(report, figure, filtered[address.order]),
+                "counts": {name: len(lines) for name, lines in filtered.items()},
+                "leader": report.comparison.names[leader],
+                "filters": FILTERS,
+            }
         case "categories":
-            multiples, axis = breakdowns.category_multiples(report, figure), answers.axis_of(figure)
-            return {"multiples": multiples, "axis": axis, "unit": unit_of(figure)}
+            return axis | {"multiples": breakdowns.category_multiples(report, figure)}
         case _:
             return _details(report)
 
@@ -346,7 +343,7 @@ def upload() -> Response | tuple[str, int]:
     try:
         chosen = imports.chosen_files()
     except UnusableForm as unfit:
-        return _files_page([], unfit.messages["files"]), 422
+        return _files_page({}, unfit.messages["files"]), 422
     uploads = [waiting_files.new_upload(*file) for file in chosen]
     with access.writing() as (session, rater):
         study, now = rater.study, access.now()
@@ -363,8 +360,8 @@ def forget() -> Response:
     return see_other(url_for("comparisons.show"))
 
 
-def _files() -> list[RatedCsv]:
-    """Return the files that the address lists, under the names it gives them."""
+def _files() -> dict[str, RatedCsv]:
+    """Return the files that the address lists by their tokens, under the names it gives them."""
     tokens = list(dict.fromkeys(request.args.getlist("file")))
     names = [name.replace("\x00", "").strip() for name in request.args.getlist("name")]
     if len(names) != len(tokens):
@@ -374,10 +371,11 @@ def _files() -> list[RatedCsv]:
         files = [RatedCsv(file.name, file.content) for file in uploaded]
     stated_names = rated_comparisons.names_of(files)
     labels = [" ".join(name.split())[:LONGEST_LABEL] for name in names]
-    return [
+    named = (
         replace(file, label=label) if label not in {"", stated_name} else file
         for file, label, stated_name in zip(files, labels, stated_names, strict=True)
-    ]
+    )
+    return dict(zip(tokens, named, strict=True))
 
 
 def _phase() -> int | None:
@@ -385,23 +383,19 @@ def _phase() -> int | None:
     return phase if phase in PHASES else None
 
 
-def _address_of_files(files: list[RatedCsv]) -> Address:
-    names = tuple(rated_comparisons.names_of(files))
-    compared: dict[str, object] = {
-        "file": list(dict.fromkeys(request.args.getlist("file"))),
-        "name": list(names),
-        "phase": _phase(),
-    }
-    return _address_for("rated_comparisons", names, compared)
+def _address_of_files(files: Mapping[str, RatedCsv]) -> Address:
+    names = rated_comparisons.names_of([*files.values()])
+    compared = {"file": [*files], "name": names, "phase": _phase()}
+    return _address_for("rated_comparisons", tuple(names), compared)
 
 
-def _files_page(files: list[RatedCsv], notice: str = "") -> str:
+def _files_page(files: Mapping[str, RatedCsv], notice: str = "") -> str:
     address = _address_of_files(files)
     report: ComparisonReport | None = None
     problems: Sequence[Problem] = ()
     different: dict[str, tuple[tuple[int, str], ...]] = {}
     try:
-        report, problems = rated_comparisons.compare_files(files, phase=_phase())
+        report, problems = rated_comparisons.compare_files([*files.values()], phase=_phase())
     except NothingToCompare:
         if files:
             notice = gettext("A comparison needs two rated CSVs. Drop them together.")
@@ -410,10 +404,9 @@ def _files_page(files: list[RatedCsv], notice: str = "") -> str:
     except ImportRefused as refused:
         problems = refused.problems
         notice = gettext("A file cannot be used, so nothing is compared.")
-    tokens = list(dict.fromkeys(request.args.getlist("file"))) if files else []
     return render_template(
         "comparisons/rated/page.html",
-        files=[*zip(tokens, [file.name for file in files], address.runs, strict=True)],
+        files=[*zip(files, [file.name for file in files.values()], address.runs, strict=True)],
         stated_phase=_phase(),
         notice=notice,
         problems=[(str(problem.severity), message(problem)) for problem in problems],
