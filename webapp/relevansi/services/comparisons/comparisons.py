@@ -122,12 +122,13 @@ def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> d
     """Return the parts that other features add to a comparison, in the order of ``PARTS``."""
     names, set_id = names_of(runs), runs[0].question_set_id
     ordered_names = {run.id: names[run.id] for run in runs}
+    checked = constraints.checked_runs(session, study, runs)
     values = (
-        (constraints.compare_runs(session, study, runs, names), constraint_reports),
+        (constraints.compare_runs(checked, names), constraint_reports),
         (settled.settled_orders(session, study, runs, ordered_names, rule), settled_words),
         (samples.sample_of_runs(session, study, set_id, runs, rule), sample_words),
         (machine_help.compared(session, study, runs, rule), help_words),
-        (reasons.compared(session, study, runs, names, rule), reason_words),
+        (reasons.compared(session, study, runs, names, rule, checked), reason_words),
     )
     return {
         name: Part(name, value, writer.section, writer.part_json)

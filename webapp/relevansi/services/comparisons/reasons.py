@@ -20,7 +20,7 @@ from relevansi.metrics.comparisons.reasons import (
 )
 from relevansi.metrics.gold.constraint_rules import Outcome
 from relevansi.metrics.judging.pace import GivenVerdict, seconds_after
-from relevansi.services.gold import constraints
+from relevansi.services.gold.constraints import CheckedRun, check_cards
 from relevansi.services.judging import reasons, verdicts
 from relevansi.services.runs.reasons import Rejection, rejections
 from relevansi.services.runs.reports import Rule
@@ -37,7 +37,12 @@ CONSTRAINTS_BY_REASON: Mapping[str, tuple[str, ...]] = {
 
 
 def compared(
-    session: Session, study: Study, runs: Sequence[Run], names: Mapping[str, str], rule: Rule
+    session: Session,
+    study: Study,
+    runs: Sequence[Run],
+    names: Mapping[str, str],
+    rule: Rule,
+    checked_runs: Sequence[CheckedRun],
 ) -> ReasonComparison | None:
     """Return the reasons on items that `runs` list, ``None`` where no rater gave one.
 
@@ -82,7 +87,7 @@ def compared(
         raters=len({each.rater_id for each in reasoned}),
         seconds_with=time_spent(seconds_with),
         seconds_without=time_spent(seconds_without),
-        contradictions=_contradictions(session, study, runs, names, reasoned),
+        contradictions=_contradictions(checked_runs, names, reasoned) if checked_runs else None,
     )
 
 
@@ -103,27 +108,21 @@ def _counts(
 
 
 def _contradictions(
-    session: Session,
-    study: Study,
-    runs: Sequence[Run],
-    names: Mapping[str, str],
-    reasoned: Sequence[Rejection],
-) -> tuple[Contradiction, ...] | None:
-    """Return the reasons that the gold constraints contradict, ``None`` without gold questions."""
+    checked_runs: Sequence[CheckedRun], names: Mapping[str, str], reasoned: Sequence[Rejection]
+) -> tuple[Contradiction, ...]:
+    """Return the reasons that the gold constraints contradict."""
     reasons_by_item: dict[int, Counter[str]] = defaultdict(Counter)
     for _, item_id, reason in reasoned:
         if reason is not None and reason in CONSTRAINTS_BY_REASON:
             reasons_by_item[item_id][reason] += 1
     contradictions: list[Contradiction] = []
-    for run in runs:
-        checked = constraints.checked_run(session, study, run.id)
-        if checked.report is None:
-            return None
+    for checked in checked_runs:
+        assert checked.report is not None
         for line in checked.report.queries:
             query = checked.queries.get(line.question.query_id)
             if query is None:
                 continue
-            for card in constraints.check_cards(line.cards, query, ()):
+            for card in check_cards(line.cards, query, ()):
                 item_id = (card.result.judged_item_id if card.result else None) or 0
                 for reason, n_raters in reasons_by_item.get(item_id, {}).items():
                     constraint_names = CONSTRAINTS_BY_REASON[reason]
@@ -131,8 +130,8 @@ def _contradictions(
                     if checks and all(check.outcome is Outcome.PASS for check in checks):
                         contradictions.append(
                             Contradiction(
-                                run=run.id,
-                                name=names[run.id],
+                                run=checked.run.id,
+                                name=names[checked.run.id],
                                 position=line.question.query_id,
                                 title=card.title,
                                 reason=reason,

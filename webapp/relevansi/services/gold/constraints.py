@@ -316,31 +316,35 @@ def queries_of(session: Session, run: Run, *, locked: bool = False) -> dict[int,
     return {query.query_id: query for query in queries}
 
 
+def checked_runs(session: Session, study: Study, runs: Sequence[Run]) -> tuple[CheckedRun, ...]:
+    """Return `runs` of one question set with their evaluations; none without gold questions."""
+    if gold.in_force(session, runs[0].question_set_id) is None:
+        return ()
+    return tuple(checked_run(session, study, run.id) for run in runs)
+
+
 def compare_runs(
-    session: Session,
-    study: Study,
-    runs: Sequence[Run],
-    names: Mapping[str, str],
+    checked_runs: Sequence[CheckedRun], names: Mapping[str, str]
 ) -> ConstraintComparison | None:
-    """Return `runs` of one question set compared; ``None`` where it has no gold questions."""
-    gold_in_force = gold.in_force(session, runs[0].question_set_id)
-    if gold_in_force is None:
+    """Return checked runs of one question set compared; ``None`` of none."""
+    if not checked_runs:
         return None
     contenders = []
-    for run in runs:
-        checked = checked_run(session, study, run.id)
+    for checked in checked_runs:
         assert checked.report is not None
         numbers = (query.question.query_id for query in checked.report.queries)
         contenders.append(
             CheckedContender(
-                run=run.id,
-                name=names[run.id],
+                run=checked.run.id,
+                name=names[checked.run.id],
                 report=checked.report,
                 not_run=tuple(number for number in numbers if number not in checked.queries),
                 decided=len(checked.in_force),
                 from_text=checked.from_text,
             )
         )
+    gold_in_force = checked_runs[0].gold
+    assert gold_in_force is not None
     return compare_constraints(
         contenders,
         gold=gold_in_force.version.name,
