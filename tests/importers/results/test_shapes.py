@@ -253,6 +253,15 @@ SOLR: dict[str, object] = {"responseHeader": {"params": {"q": "red dress"}}}
          BOTH),
         *(({**RED, name: DOCS, "answer": "A"}, BOTH) for name in ("references", "evidence")),
         ({"request": "red dress", "results": dict(BOTH)}, BOTH),
+        ({"inputs": {"text": "red dress"}, "result": {"hits": [
+            {"_id": i, "fields": {"chunk_text": text}} for i, text in BOTH]}}, BOTH),
+        ({"input": {"input": "red dress"}, "output": {"output": "A", "documents": DOCS}}, BOTH),
+        ({"inputs": {"example": {"question": "red dress"}}, "output": {"documents": DOCS}}, BOTH),
+        ({"request": {"query": {"neural": {"v": {"query_text": "red dress", "k": 5}}}},
+          "hits": {"hits": DOCS}}, BOTH),
+        ({**RED, "retrieved_document_ids": IDS, "retrieved_texts": TEXTS}, BOTH),
+        ({**RED, "data": [[{"pk": i, "distance": 1, "entity": {"text": text}}
+                           for i, text in BOTH]]}, BOTH),
         ({**RED, "results": [json.dumps(DOCS[0]), str(DOCS[1])]}, BOTH),
     ],
 )  # fmt: skip
@@ -286,10 +295,11 @@ def test_figures_of_measures_are_no_run(value: Json) -> None:
     assert refused.value.problem.code == "results_of_measures"
 
 
+@pytest.mark.parametrize("column", ["text", "hits"])
 @pytest.mark.parametrize("cell", ["[Document(page_content='A')]", "page_content='A' metadata={}"])
-def test_a_table_of_printed_objects_is_refused(cell: str) -> None:
+def test_a_table_of_printed_objects_is_refused(column: str, cell: str) -> None:
     with pytest.raises(ImportRefused) as refused:
-        read_files([("r.csv", f"query,text\nred dress,{cell}\n".encode())])
+        read_files([("r.csv", f"query,{column}\nred dress,{cell}\n".encode())])
 
     assert refused.value.problem.code == "results_printed"
 
@@ -799,3 +809,162 @@ def test_ids_under_a_name_that_nobody_knows_are_asked_about_in_rows_of_json_too(
     group = read(*rows)
 
     assert (group.runs, group.columns["doc_id"]) == ((), "Nummer")
+
+
+@pytest.mark.parametrize(
+    ("other", "sketch"),
+    [(None, "null"), (7, "0"), (["a"], "[text]"), ([], "[]"), ({"note": "a"}, "note: text")],
+)
+@pytest.mark.parametrize("outer", ["results", "queries"])
+def test_what_is_no_question_among_those_in_an_object_is_named(
+    other: object, sketch: str, outer: str
+) -> None:
+    questions = [{"query": "boots", "documents": DOCS}, other, {"query": "a", "documents": DOCS}]
+    group = read({"system": "bm25", outer: questions})
+
+    assert lists(group) == {"bm25": {"boots": BOTH, "a": BOTH}}
+    (problem,) = group.problems
+    assert (problem.code, problem.line) == ("results_without_question", 2)
+    assert problem.details["keys"] in (sketch, f"system: text, {sketch}")
+
+
+def test_a_system_without_questions_among_others_is_named() -> None:
+    questions = [{"query": "boots", "documents": DOCS}]
+    group = read({"bm25": questions, "dense": questions, "splade": None, "error": None})
+
+    assert lists(group) == {"bm25": {"boots": BOTH}, "dense": {"boots": BOTH}}
+    assert [problem.code for problem in group.problems] == ["results_without_question"]
+
+
+def test_several_ids_at_the_place_of_one_are_no_id() -> None:
+    parts = [{"id": "d7", "content": "A"}, {"id": "d2", "content": "B"}]
+    whole: Json = {"segment": parts[0], "score": 0.9}
+    group = read({"query": {"content": "boots"}, "records": [{"segment": parts}, whole]})
+
+    assert lists(group) == {"r": {"boots": [("d7", "A")]}}
+    assert group.runs[0].queries[0].holes == (1,)
+    assert "results_item_unreadable" in codes(group)
+
+
+def test_the_id_of_a_result_is_that_which_a_collection_knows() -> None:
+    results = [{"docno": str(place), "doc_id": doc_id} for place, doc_id in enumerate(IDS)]
+    run = json.dumps({"query": "boots", "results": results}).encode()
+    corpus = "\n".join(json.dumps({"_id": i, "text": text}) for i, text in BOTH).encode()
+
+    group = read_files([("r.jsonl", run), ("corpus.jsonl", corpus)])
+    assert lists(group) == {"r": {"boots": BOTH}}
+    assert "results_ids_chosen" in codes(group)
+    assert "results_ids_chosen" in codes(read({"query": "boots", "results": results}))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "var data = ",
+        "const runs: Run[] = ",
+        "window.__DATA__ = ",
+        'window["data"]=',
+        "export default ",
+        "module.exports = ",
+        "callback(",
+        "// of today\n",
+        "/* of today */ ",
+    ],
+)
+def test_json_in_a_script_is_refused_with_what_to_save(before: str) -> None:
+    line = json.dumps([{"query": "boots", "results": DOCS}], indent=1)
+    with pytest.raises(ImportRefused) as refused:
+        read_files([("r.json", f"{before}{line};\n".encode())])
+
+    assert refused.value.problem.code == "results_in_script"
+    assert before.strip() in message(refused.value.problem)
+
+
+def test_a_text_and_an_id_under_names_that_nobody_knows_are_named() -> None:
+    rows = "boots,1,d7,Long red dress,a b\nboots,2,d2,Evening gown,a b\n"
+    table = f"query,rank,doc_id,wording,shop\n{rows}"
+    (problem,) = [
+        problem
+        for problem in read_files([("r.csv", table.encode())]).problems
+        if problem.code == "results_role_unread"
+    ]
+    assert problem.details == {"role": "text", "column": "wording", "map": "text=wording"}
+    assert "--columns text=wording" in message(problem)
+
+    items = [{"doi": doc["id"], "wording": doc["text"]} for doc in DOCS]
+    line = json.dumps({"query": "boots", "results": [{"title": "A b", **one} for one in items]})
+    named = [
+        problem.details["map"]
+        for problem in read_files([("r.jsonl", line.encode())]).problems
+        if problem.code == "results_role_unread"
+    ]
+    assert named == ["text=wording", "doc_id=doi"]
+    columns = dict(text.split("=") for text in map(str, named))
+    group = read_files([("r.jsonl", line.encode())], Choices(columns=columns))
+    assert lists(group) == {"r": {"boots": BOTH}}
+    assert "results_role_unread" not in codes(group)
+
+
+@pytest.mark.parametrize("question", ["query", "query_id"])
+def test_a_column_of_small_numbers_that_is_read_as_grades_is_named(question: str) -> None:
+    table = f"{question},doc_id,points\nboots,d7,2\nboots,d2,0\nred,d7,1\n"
+    group = read_files([("r.csv", table.encode())])
+
+    assert [judged.verdict for judged in group.judged] == ["2", "0", "1"]
+    (problem,) = group.problems
+    assert problem.code == "results_grades_by_column"
+    assert problem.details == {"columns": "points"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.json", '{"q1": {"d7": 1, "d2": 0}}'),
+        ("r.tsv", "q1\td7\t1\nq2\td2\t1\n"),
+    ],
+)
+def test_numbers_that_may_be_grades_are_named_where_a_run_is_read(name: str, text: str) -> None:
+    assert "results_grades_perhaps" in codes(read_files([(name, text.encode())]))
+    for word in ("qrels", "gold", "labels"):
+        group = read_files([(name.replace("r.", f"{word}."), text.encode())])
+        assert (len(group.judged), group.problems) == (2, ())
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"hits": DOCS, "offset": 10},
+        {"response": {"docs": DOCS, "start": 10}},
+        {"request": {"from": 10, "size": 2}, "hits": {"hits": DOCS}},
+    ],
+)
+def test_a_list_of_a_later_page_is_named(beside: dict[str, object]) -> None:
+    (problem,) = read({"query": "boots", **beside}).problems
+
+    assert (problem.code, problem.details) == ("results_later_page", {"first": 11})
+    first_page = json.loads(json.dumps(beside).replace("10", "0"))
+    assert not read({"query": "boots", **first_page}).problems
+
+
+def test_ranks_in_words_are_named() -> None:
+    results = [
+        {**document, "rank": word} for document, word in zip(DOCS, ("one", "two"), strict=True)
+    ]
+    group = read({"query": "boots", "results": results})
+
+    assert lists(group) == {"r": {"boots": BOTH}}
+    assert "results_ranks_unusable" in codes(group)
+
+
+def test_what_stands_where_a_list_belongs_is_named_by_its_key() -> None:
+    group = read({"query": "boots", "hits": DOCS}, {"query": "a", "hits": "none"})
+
+    (problem,) = group.problems
+    assert (problem.code, problem.details["place"]) == ("results_no_list", "hits")
+
+
+def test_a_column_that_was_chosen_and_is_not_there_is_named() -> None:
+    columns = {"query": "Frage", "doc_id": "Trefer"}
+    group = read_files([("r.csv", b"Frage;Treffer\nboots;d7\n")], Choices(columns=columns))
+
+    assert [problem.details.get("paths") for problem in group.problems] == [None, "Trefer"]

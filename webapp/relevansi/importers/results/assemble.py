@@ -27,7 +27,7 @@ from relevansi.importers.results.grades import (
     unfit,
 )
 from relevansi.importers.results.ranks import Entry, RankedList, in_order, rank_base, zero_refused
-from relevansi.importers.results.rows import Row, as_number, as_text
+from relevansi.importers.results.rows import BARE_ID, Row, as_number, as_text, plain_name
 from relevansi.importers.runs.problems import ImportRefused, error, warning
 from relevansi.kinds.document import Document, beginning, normalised, text_hash
 from relevansi.printable import label_line, printable_line
@@ -35,6 +35,7 @@ from relevansi.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, R
 
 MOST_IN_TAIL = 1_000
 _OF_TEXT = re.compile("(?:text|title):[0-9a-f]{64}")  # an identity, as exports name what has no id
+_NAMES_ID = re.compile("(?:^|_)(?:id|pk|key|doi|code|kode|slug|ref|no|nr|number)$")
 _SAME = 6  # characters by which texts of one id are sorted before they are compared
 
 
@@ -473,11 +474,30 @@ class Gathered:
             ids = ", ".join(blank[:SHOWN_IDS])
             details: dict[str, str | int] = {"count": len(blank), "of": len(cards), "ids": ids}
             file.note(warning("results_without_text", file.name, details))
+        _report_unread(file, cards.values())
         untold = sum(query.question in ("-", query.external_id) for query in runs[0].queries)
         file.counts["results_passages"] += several
         file.counts["results_without_ids"] += sum(card.doc_id is None for card in cards.values())
         file.counts["results_questions_untold"] += untold
         file.counts["results_holes"] += sum(bool(q.holes) for run in runs for q in run.queries)
+
+
+def _report_unread(file: File, cards: Iterable[Document]) -> None:
+    """Report the metadata that may be the text, or the id, of the documents without one."""
+    for role in ("text", "doc_id"):
+        lacking = [card for card in cards if not getattr(card, role)]
+        values: dict[str, list[str]] = defaultdict(list)
+        for card in lacking:
+            for name, value in card.meta.items():
+                text = str(value)
+                is_id = _NAMES_ID.search(plain_name(name)) and BARE_ID.fullmatch(text)
+                if " " in text if role == "text" else is_id:
+                    values[name].append(text)
+        likely = [name for name in values if len({*values[name]}) * 2 > len(lacking)]
+        if likely:
+            column = max(likely, key=lambda name: sum(map(len, values[name])))
+            details = {"role": role, "column": column, "map": f"{role}={column}"}
+            file.note(warning("results_role_unread", file.name, details))
 
 
 def _hash(text: str) -> str:

@@ -238,6 +238,10 @@ def _gathered(sources: Sequence[Source], choices: Choices, on_progress: OnProgre
 
 
 def _to_choose(opened: Sequence[File], unknown: UnknownNames, choices: Choices) -> Group:
+    lowered = {name.lower() for name in unknown.names}
+    absent = [name for name in choices.columns.values() if name and name.lower() not in lowered]
+    if absent and len(opened) == 1 and not unknown.sample:
+        opened[0].error("results_paths_absent", paths=", ".join(absent))
     return Group(
         problems=tuple(problem for file in opened for problem in file.remarks()),
         sample=tuple(row.texts() for row in unknown.sample),

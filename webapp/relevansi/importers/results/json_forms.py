@@ -43,7 +43,7 @@ def prepared(value: object, *, is_mapped: bool = False) -> object:
     value = value if is_mapped else respelled(value)
     listed = spans.spans_in(value)
     if listed:
-        return [spans.question(span) for span in listed]
+        return [*filter(None, map(spans.question, listed))]
     if isinstance(value, dict):
         value = _with_questions(value)
         are_columns = all(isinstance(part, dict) for part in value.values())

@@ -17,6 +17,7 @@ from relevansi.importers.results.rows import (
     as_text,
     flattened,
     guessed,
+    is_several,
     item_of,
 )
 from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
@@ -56,13 +57,17 @@ def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | No
     for path in shape.grade.split("|"):
         values.pop(path, None)
     names = [name for name in _GRADES if isinstance(values.get(name), int)]
-    if names and grade is None and shape is SHAPES[-1]:
+    if names and grade is None and shape.is_usual:
         grade = values.pop(names[0])
     roles = dict(guessed(tuple(values), of_item=True))
     for role in _ITEM_PATHS:
         paths = getattr(shape, role)
-        path = next((path for path in paths.split("|") if path and text_at(value, path)), "")
-        text = text_at(value, path)
+        inners = ((path, at(value, path) or values.get(path)) for path in paths.split("|") if path)
+        filled = ((path, inner) for path, inner in inners if as_text(inner).strip())
+        path, inner = next(filled, ("", None))
+        text = as_text(inner).strip()
+        if role == "doc_id" and is_several(inner):
+            return None, None, None  # several results in one
         is_address = role != "url" or text.startswith(("https://", "http://"))
         if (path and is_address) or (paths and shape.name == MAPPED):
             values.pop(path or paths, None)

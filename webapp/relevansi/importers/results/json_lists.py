@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from math import isnan
 
 from msgspec.structs import replace
@@ -46,6 +45,8 @@ _OF_CALLS = "run_type|trace_id|op_name|object|inputs|text_response|conversation_
 """Names in an object that is a call of a system: its id is not that of the question. So is one
 with ``input`` and ``output``."""
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
+_OFFSETS = "offset|start|from|skip|request.from|request.offset|response_header.params.start"
+"""Where a request for a later page says how many results it passes over."""
 _FAILURES = ("error", "errors", "exception", "error_message")
 """Names in an object of what went wrong when its list was asked for."""
 _NO = {"false", "no", "0", "ok", "[]", "{}"}
@@ -76,37 +77,23 @@ def read(
     """
     number = 0
     for line, raw in values:
-        _report_others(file, line, raw)
         value = prepared(raw, is_mapped=shape.name == MAPPED)
         top = value if isinstance(value, dict) else {}
-        beside = records(value, shape, systems)
-        first = next(beside, None)
-        if first is None:  # its columns may be the questions
-            beside = records(columnar(value), shape)
-            first = next(beside, None)
-        if first is None:
-            # A line that has neither is named; one that is no object of this kind is passed over.
-            for entry in value if isinstance(value, list) else [value]:
-                if isinstance(entry, dict) and is_wanted(shape, entry):
-                    number += 1
-                    yield from _list(file, line, entry, top, shape, number)
-            continue
-        outer = question_at(top, shape.query)[1] if shape.name != MAPPED else ""
-        if outer not in ("", question_at(first, shape.query)[1]):
+        # Its columns may be the questions.
+        questions = [*records(value, shape, systems)] or [*records(columnar(value), shape)]
+        outer = "" if shape.name == MAPPED else question_at(top, shape.query)[1]
+        if questions and outer not in ("", question_at(questions[0], shape.query)[1]):
             file.warn("results_outer_question", line, query=cut(outer))
-        around = {"system": text_at(value, label)} if label else {}
-        for place, record in enumerate(chain((first,), beside), 1):
-            if is_wanted(shape, record):
+        around: Values = {"system": text_at(value, label)} if label and questions else {}
+        # What is no question is named; an object of another kind is passed over.
+        entries = questions or (value if isinstance(value, list) and raw else [value])
+        for place, record in enumerate(entries, 1):
+            at_line = max(line, place) if questions and record is not value else line
+            if not isinstance(record, dict):
+                file.error("results_without_question", at_line, keys=described(record))
+            elif is_wanted(shape, record):
                 number += 1
-                at_line = line if record is value else max(line, place)
                 yield from _list(file, at_line, around | record, top, shape, number)
-
-
-def _report_others(file: File, line: int, value: object) -> None:
-    """Report what is no object among the values in a line."""
-    for place, entry in enumerate(value if isinstance(value, list) else [value]):
-        if not isinstance(entry, dict | list):
-            file.error("results_without_question", line + place, keys=described(entry))
 
 
 def _list(
@@ -140,7 +127,9 @@ def _list(
         if name not in shape.answer:
             file.warn("results_list_beside", line, place=name)
     if listed is None:
-        kinds = {"place": shape.items.partition("|")[0], "found": kind_of(instead)}
+        usual = shape.items.partition("|")[0]
+        place = next((name for name, inner in value.items() if inner is instead), usual)
+        kinds = {"place": place, "found": kind_of(instead)}
         file.error("results_no_list", line, **kinds)
         yield replace(common, state=QueryState.UNREADABLE)
     elif not listed:
@@ -149,6 +138,9 @@ def _list(
         state = QueryState.UNREADABLE if is_unreadable else QueryState.RESULTS
         yield replace(common, state=QueryState.FAILED if wrong else state, error=cut(wrong))
     else:
+        offset = as_rank(text_at(beside, _OFFSETS))
+        if offset and not any(text_at(entry, shape.rank) for entry in listed):
+            file.warn("results_later_page", line, first=offset + 1)
         yield from _items(file, line, listed, shape, common)
 
 
@@ -277,6 +269,7 @@ def _ranks(file: File, line: int, listed: list[object], shape: Shape) -> list[in
     ranks = [as_rank(text_at(entry, shape.rank)) for entry in listed]
     if None not in ranks:
         return ranks  # type: ignore[return-value]
+    file.counts["results_ranks_unusable"] += not any(ranks)
     first = next((rank - place for rank, place in zip(ranks, places) if rank is not None), 0)  # noqa: B905
     if all(rank in (None, place + first) for rank, place in zip(ranks, places)):  # noqa: B905
         return places

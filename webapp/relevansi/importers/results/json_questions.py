@@ -275,7 +275,9 @@ def words_of(query: object, depth: int = 0) -> str:
     if not isinstance(query, dict) or depth > _DEEPEST:
         return ""
     names = [
-        name for name in ("query", "q", "value", "content", "text", "original") if name in query
+        name
+        for name in ("query", "q", "value", "content", "text", "original", "query_text")
+        if name in query
     ]
     inner = [query[name] for name in names] or [
         part
@@ -294,37 +296,33 @@ def _systems_of(value: Values) -> Values:
 
 def records(
     value: object, shape: Shape, systems: Sequence[str] = (), *, depth: int = 0
-) -> Iterator[Values]:
-    """The outermost objects in a JSON value that fit, with those beside them in a list.
+) -> Iterator[object]:
+    """The outermost objects in a JSON value that fit, with whatever is beside them in a list.
 
     They have the system that an object around them names. `systems` are the names under which
     others have the lists of systems.
     """
     if isinstance(value, list):
-        systems = systems or systems_beside(value[:LOOKED_AT], shape)
-        head = [row for entry in value[:LOOKED_AT] for row in _by_list(entry, shape, systems)]
-        if any(fits(shape, row) for row in head):
-            yield from (row for entry in value for row in _by_list(entry, shape, systems))
-        elif depth < _DEEPEST:
-            groups = [[*records(entry, shape, systems, depth=depth + 1)] for entry in value]
-            label = label_of(value, groups, shape)
-            for entry, group in zip(value, groups, strict=True):
-                around: Values = {"system": text_at(entry, label)} if label else {}
-                yield from (around | record for record in group)
+        yield from _in_list(value, shape, systems, depth)
         return
     rows = _by_list(value, shape, systems)
     if any(fits(shape, row) for row in rows):
         yield from rows
     elif isinstance(value, dict) and depth < _DEEPEST:
-        listed = of_keys(value) if shape is SHAPES[-1] else None
+        listed = of_keys(value) if shape.is_usual else None
         if listed:
             yield from listed
             return
         around = _systems_of(value)
+        value = {
+            name: inner
+            for name, inner in value.items()
+            if inner is not None or name.lower() not in _USUAL_NAMES
+        }
         nested = {
             name: inner
             for name, inner in value.items()
-            if isinstance(inner, dict | list) and not GOLD.match(name)
+            if isinstance(inner, dict | list | None) and not GOLD.match(name)
         }
         by_name = {
             name: [*records(inner, shape, depth=depth + 1)] for name, inner in nested.items()
@@ -333,20 +331,44 @@ def records(
         are_systems = are_systems and _USUAL_NAMES.isdisjoint(map(str.lower, nested))
         for name, questions in by_name.items():
             system = {"system": name} if are_systems else around
-            yield from (system | record for record in questions)
+            yield from (_with_system(record, system) for record in questions)
+            if are_systems and not questions:
+                yield nested[name]
 
 
-def _by_list(value: object, shape: Shape, systems: Sequence[str]) -> list[Values]:
-    """An object, or a question once for each of its systems unless a person chose its list."""
-    if not isinstance(value, dict):
-        return []
-    return (of_systems(value, systems) if shape.name != MAPPED else []) or [value]
+def _in_list(
+    value: list[object], shape: Shape, systems: Sequence[str], depth: int
+) -> Iterator[object]:
+    """The objects in a list that fit, or in its entries, and those in which none does."""
+    systems = systems or systems_beside(value[:LOOKED_AT], shape)
+    head = [row for entry in value[:LOOKED_AT] for row in _by_list(entry, shape, systems)]
+    if any(fits(shape, row) for row in head):
+        yield from (row for entry in value for row in _by_list(entry, shape, systems))
+    elif depth < _DEEPEST:
+        groups = [[*records(entry, shape, systems, depth=depth + 1)] for entry in value]
+        label = label_of(value, groups, shape)
+        for entry, group in zip(value, groups, strict=True):
+            around: Values = {"system": text_at(entry, label)} if label else {}
+            yield from (_with_system(record, around) for record in group)
+            if not group and any(groups):
+                yield entry
+
+
+def _with_system(record: object, system: Values) -> object:
+    return system | record if isinstance(record, dict) else record
+
+
+def _by_list(value: object, shape: Shape, systems: Sequence[str]) -> Sequence[object]:
+    """A value, or a question once for each of its systems unless a person chose its list."""
+    if not isinstance(value, dict) or shape.name == MAPPED:
+        return [value]
+    return of_systems(value, systems) or [value]
 
 
 _LABELS = ("name", "label", "experiment", "variant", "pipeline")
 
 
-def label_of(entries: Sequence[object], groups: Sequence[Sequence[Values]], shape: Shape) -> str:
+def label_of(entries: Sequence[object], groups: Sequence[Sequence[object]], shape: Shape) -> str:
     """The name under which objects say which system each is; "" where they ask other questions.
 
     `groups` are the questions in each of them.
@@ -378,7 +400,8 @@ def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | N
     empty: Shape | None = None
     for value in map(_sampled, values):
         for shape in (chosen,) if chosen else SHAPES:
-            record = next(records(value, shape), None)
+            objects = (record for record in records(value, shape) if isinstance(record, dict))
+            record = next(objects, None)
             is_exact = shape.name == MAPPED
             if record is not None and list_at(record, shape.items, is_exact=is_exact)[0]:
                 return shape

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -68,8 +68,15 @@ _TEXTS = {"text", "contents", "body", "content", "passage", "title"}
 _TOP = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", re.IGNORECASE)
 _TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
 _YAML = re.compile(r"\s*(?:---\s*$|- [\w\"' ]+:(?:\s|$))", re.MULTILINE)
+_COMMENT = r"(?://.*\n\s*|/\*[^*]*\*/\s*)"
+_SCRIPT = re.compile(
+    rf"(?:{_COMMENT}*(?:(?:export\s+)?(?:var|let|const)\s[^=\n]*=|export\s+default\s|"
+    rf"[\w.$]+(?:\[[^\]\n]*\])?\s*=|[\w.$]+\()|{_COMMENT}+)\s*[\[{{]"
+)
+"""JavaScript with a value in it, or JSON with comments."""
 _MOST_GRADE = 4
-_OF_GRADES = "qrel|grade|judg|relevan"
+_OF_GRADES = "qrel|grade|judg|relevan|gold|truth|label"
+_OF_QUESTIONS = "quer|topic|question"
 
 
 class Source(Struct, frozen=True):
@@ -131,6 +138,8 @@ def recognise(file: File, chosen: Columns) -> Source:
         file.refuse("unknown_format", found="html", expected="results_file")
     if _YAML.match(text) or _is_named(file, r"\.ya?ml$"):
         file.refuse("unknown_format", found="yaml", expected="results_file")
+    if script := _SCRIPT.match(text):
+        file.refuse("results_in_script", text=script[0][:60])
     return _lines(file, chosen, text)
 
 
@@ -146,14 +155,19 @@ def _collection(file: File, words: str = COLLECTION) -> Source:
 
 def _table(file: File, chosen: Columns) -> Source:
     role, names = table_rows.look(file, chosen)
+    of_questions: dict[str, str] = {}
+    if role == "document" and _is_named(file, _OF_QUESTIONS):
+        columns = columns_of(tuple(names), chosen)
+        role, of_questions = "question", {"query_id": columns["doc_id"], "query": columns["text"]}
 
     def rows(beside: Beside) -> Iterator[Row]:
-        return table_rows.read(file, beside.columns, beside.known_ids)
+        return table_rows.read(file, of_questions | {**beside.columns}, beside.known_ids)
 
     return Source(file, f"{role}s", TABLE, rows, names=names)
 
 
 _read_named = partial(trec.read_columns, ("query_id", "item", "rank", "score", "system"))
+_read_untagged = partial(trec.read_columns, ("query_id", "", "item", "rank", "score"))
 _read_ranks = partial(trec.read_columns, ("query_id", "item", "rank"))
 _read_grades = partial(trec.read_columns, ("query_id", "item", "grade"))
 _read_qrels = partial(trec.read_columns, ("query_id", "", "item", "grade"))
@@ -179,16 +193,17 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
     readers = (
         (is_scored, "results", RUN, partial(trec.read_columns, scored)),
         (are(trec.RUN_LINE), "results", RUN, trec.read_run),
+        (are(trec.UNTAGGED_LINE), "results", RUN, _read_untagged),
         (are(trec.NAMED_LINE) and ranks & {"0", "1"}, "results", RUN, _read_named),
         (are(trec.RANKS_LINE) and is_graded, "grades", QRELS, _read_grades),
         (are(trec.RANKS_LINE) and ranks & {"0", "1"}, "results", RUN, _read_ranks),
         (are(trec.QRELS_LINE) and not are(_TOPIC_LINE), "grades", QRELS, _read_qrels),
     )
-    measures = [line.split()[0] for line in lines if MEASURE.fullmatch(line.split()[0])]
-    if len(measures) * 2 > len(lines):  # of trec_eval
-        file.refuse("results_of_measures", measures=", ".join(dict.fromkeys(measures[:5])))
+    _check_not_of_measures(file, lines)
     for fits, role, words, read in readers:
         if fits:
+            if read is _read_ranks and len(ranks) == 1 and len(lines) > 1:
+                file.warn("results_grades_perhaps")
             return _rows(file, role, words, read)
     is_collection = _is_named(file, "corpus|collection|docs|documents|passages")
     if is_collection and all("\t" in line for line in lines):
@@ -198,6 +213,13 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
     if is_text:
         return Source(file, "documents", DOCUMENT, documents=partial(trec.read_text, file))
     return _table(file, chosen)
+
+
+def _check_not_of_measures(file: File, lines: Sequence[str]) -> None:
+    """Refuse what trec_eval prints."""
+    measures = [line.split()[0] for line in lines if MEASURE.fullmatch(line.split()[0])]
+    if len(measures) * 2 > len(lines):
+        file.refuse("results_of_measures", measures=", ".join(dict.fromkeys(measures[:5])))
 
 
 def _is_named(file: File, pattern: str) -> bool:
@@ -223,7 +245,9 @@ def _json(file: File, chosen: Columns) -> Source:
         systems = json_questions.systems_beside(prepared, shape)
         groups = [[*json_questions.records(value, shape)] for value in prepared]
         label = json_questions.label_of(prepared, groups, shape)
-        read = partial(_read_lists, file, shape, systems, label)
+        shape = shape if mapped else shape.before(chosen)
+        listed = [*chain.from_iterable(groups)]
+        read = partial(_read_lists, file, shape, systems, label, listed)
         return Source(file, "results", words, read, sample=values)
     if mapped:
         paths = chosen.values()
@@ -239,9 +263,29 @@ def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
 
 
 def _read_lists(
-    file: File, shape: Shape, systems: Sequence[str], label: str, _beside: Beside
+    file: File,
+    shape: Shape,
+    systems: Sequence[str],
+    label: str,
+    questions: Sequence[object],
+    beside: Beside,
 ) -> Iterator[Row]:
+    if not shape.doc_id:
+        shape = shape.before(_known_id(file, shape, questions, beside))
     return json_lists.read(file, records.read(file), shape, systems, label)
+
+
+def _known_id(
+    file: File, shape: Shape, questions: Sequence[object], beside: Beside
+) -> Mapping[str, str]:
+    """That of several ids of the results of these questions which the collections have."""
+    lists = (json_questions.list_at(q, shape.items)[0] for q in questions if isinstance(q, dict))
+    entries = (entry for listed in lists for entry in listed or () if isinstance(entry, dict))
+    items = [*map(flattened, islice(entries, _LOOKED_AT))]
+    names = tuple(dict.fromkeys(chain.from_iterable(items)))
+    head = [(place, [item.get(name) for name in names]) for place, item in enumerate(items)]
+    columns = guessed(names, of_item=True)
+    return table_rows.known_id(file, columns, names, head, beside.known_ids)
 
 
 def _of_tool(file: File, values: Sequence[object], first: object) -> Source | None:
@@ -257,7 +301,10 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
         if _are_scores(first) and (measures := _measures(first)):
             file.refuse("results_of_measures", measures=", ".join(measures[:5]))
         if _are_scores(first) or are_of_systems:
-            role = "grades" if _are_grades(file, first) else "results"
+            may_be_grades = _are_scores(first) and _may_be_grades(first)
+            role = "grades" if may_be_grades and _is_named(file, _OF_GRADES) else "results"
+            if may_be_grades and role == "results":
+                file.warn("results_grades_perhaps")
             return Source(file, role, SCORES, partial(_read_scores, file, role))
     if any(_judgments(value) for value in values):
         return _rows(file, "grades", JUDGMENTS, _read_judgments)
@@ -304,7 +351,9 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     if role in ("result", "grade"):
         names = {name: as_text(value)[:80] for name, value in flat.items()}
         return Source(file, f"{role}s", JSON_ROWS, read, names=names)
-    if _is_named(file, "quer|topic|question") and all(trec.topic_of(flat)[:2]):
+    is_plain = not any(isinstance(value, list | dict) for value in row.values())
+    asks = _is_named(file, _OF_QUESTIONS) or (role == "question" and is_plain)
+    if asks and all(trec.topic_of(flat)[:2]):
         return _rows(file, "questions", TOPICS, trec.read_topics)
     if flat.keys() & _IDS and flat.keys() & _TEXTS:
         line = next((line for _, line in file.lines() if line.strip()), "")
@@ -404,10 +453,9 @@ def _measures(value: Values) -> list[str]:
     return next((some for some in names if all(map(MEASURE.fullmatch, some))), [])
 
 
-def _are_grades(file: File, value: Values) -> bool:
+def _may_be_grades(value: Values) -> bool:
     numbers = [number for inner in value.values() for number in inner.values()]  # type: ignore[attr-defined]
-    small = all(isinstance(number, int) and -2 <= number <= _MOST_GRADE for number in numbers)
-    return small and _is_named(file, _OF_GRADES)
+    return all(isinstance(number, int) and -2 <= number <= _MOST_GRADE for number in numbers)
 
 
 def _read_scores(file: File, role: str, _beside: Beside) -> Iterator[Row]:

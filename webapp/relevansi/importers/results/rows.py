@@ -94,14 +94,14 @@ QUESTION_ROLES = {
     "respuesta resposta reponse antwort 回答 答案",
     "category": "category kategori categoria categorie kategorie 类别 類別 カテゴリ",
     "grade": "grade rating relevance judgment judgement label qrel rel relevansi relevan "
-    "nilai_relevansi relevancia relevanz bewertung calificacion pertinence 相关性 相關性 関連度 "
-    "評価",
+    "nilai_relevansi relevant is_relevant relevancia relevanz bewertung calificacion pertinence "
+    "相关性 相關性 関連度 評価",
     "rater": "rater judge assessor annotator penilai "
     "evaluador avaliador evaluateur bewerter 评估者 評価者",
 }
 ITEM_ROLES = {
-    "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ object_id "
-    "objectid uuid unique_id segment_id document_id file_id doc_uri item_id product_id "
+    "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ pk "
+    "object_id objectid uuid unique_id segment_id document_id file_id doc_uri item_id product_id "
     "property_id sku hit_id id_dokumen kode_dokumen no_dokumen id_properti kode_properti "
     "id_item kode slug identifier id_documento id_document identifiant dokument_id dokumentnummer "
     "文档id 文件id 文書id ドキュメントid doc document dokumen documento dokument",

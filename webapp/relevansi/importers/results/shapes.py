@@ -10,6 +10,7 @@ is read by its usual names.
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from relevansi.i18n import mark
 from relevansi.importers.results.rows import (
@@ -21,14 +22,14 @@ from relevansi.importers.results.rows import (
 
 QUERY = (
     "query|question|user_input|inputs.question|inputs.query|inputs.input|input.question|"
-    "input.query|input.value|inputs|input|request.query|request.q|request.input|"
+    "input.query|input.value|input.input|inputs.text|inputs.example.question|inputs|input|request.query|request.q|request.input|"
     "request.retrieval_query.text|request|query_str|prompt|search_query|"
     "search_text|query_text|chat_input|params.query|params.q|q|search_parameters.q|"
     "queries.request.search_terms|query_context.original_query|request.body.query|search|input.text|"
     "example.inputs.question|example.question|pertanyaan|messages|request.messages"
 )
 ANSWER = (
-    "response|answer|outputs.answer|outputs.output|outputs.response|output.answer|"
+    "response|answer|outputs.answer|outputs.output|outputs.response|output.answer|output.output|"
     "generated_answer|actual_output|generation|final_answer|output_text|result|prediction|"
     "llm_answer|agent_answer|model_answer|model_response|generated_response|response.answer|"
     "jawaban|choices.message.content|"
@@ -42,13 +43,13 @@ USUAL_ITEMS = (
     "output.context|matches|rows|points|ctxs|candidates|citations|items|data|web.results|"
     "organic_results|organic|web_pages.value|metadata.retriever_resources|reference.chunks|"
     "context_data.sources|retrieved_texts|doc_texts|texts|retrieved_context_ids|retrieved_ids|"
-    "retrieved_doc_ids|doc_ids|document_ids|chunk_ids|ids|result_items|contents|"
+    "retrieved_document_ids|retrieved_chunk_ids|retrieved_node_ids|retrieved_doc_ids|doc_ids|document_ids|chunk_ids|ids|result_items|contents|"
     "retrieval_results|retrieval_result|contexts.contexts|"
     "results.items|results.results|results.hits|results.documents|groups.hits|"
     "choices.message.context.citations|choices.sources|output|response|"
     "retrieval_nodes|scored_chunks|hits.hit|data.chunks|response.data.chunks|"
     "retrieved_passages|retrieved_results|ranked_results|ranked_documents|ranked_list|ranked|"
-    "ranking|result_list|top_documents|top_docs|top_results|top_k|hasil_pencarian|hasil|dokumen|references|evidence"
+    "ranking|result_list|top_documents|top_docs|top_results|top_k|topk|hasil_pencarian|hasil|dokumen|references|evidence"
 )
 
 
@@ -81,6 +82,16 @@ class Shape(Struct, frozen=True):
     grade: str = "rating|relevance_grade"
     only: tuple[str, str] | None = None
     sign: str = ""
+
+    @property
+    def is_usual(self) -> bool:
+        return self.items is USUAL_ITEMS
+
+    def before(self, columns: Columns) -> Shape:
+        """This shape with the paths that a person chose before its own."""
+        roles = (role for role, path in columns.items() if path and hasattr(self, role))
+        paths = {role: f"{columns[role]}|{getattr(self, role)}".strip("|") for role in roles}
+        return replace(self, **paths)
 
 
 SHAPES = (
@@ -137,6 +148,7 @@ SHAPES = (
           "retrieval_results|citations.retrieved_references|"
           "output.retrieved_passages.retrieval_results",
           query=f"{QUERY}|retrieval_query.text|input_record.prompt.content.text",
+          answer=f"output.text|{ANSWER}",
           doc_id="metadata.x_amz_bedrock_kb_chunk_id|location.*.uri|location.*.url",
           text="content.text", url="location.*.url"),
     Shape("Amazon Kendra", "kendra.json", "result_items", query_id="", doc_id="document_id",

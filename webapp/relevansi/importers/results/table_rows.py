@@ -362,10 +362,13 @@ def _layout(
     others = [name for name in names if name and name not in columns.values()]
     if not chosen:
         check_id(file, names, head, columns)
-    if kind == "result" and columns.keys() == {"query", "doc_id"} and others:
+    if kind == "result" and columns.keys() - {"query", "query_id"} == {"doc_id"} and others:
         places = [names.index(name) for name in others]
         cells = [as_text(row[at]).strip() for _, row in head for at in places]
-        if any(cells) and all(not cell or as_rank(cell) is not None for cell in cells):
+        grades = [as_rank(cell) for cell in filter(None, cells)]
+        is_small = "query" in columns or all(grade in (0, 1, 2, 3, 4) for grade in grades)
+        if grades and None not in grades and is_small:
+            file.warn("results_grades_by_column", columns=", ".join(others))
             return _layout_of("grade", columns, tuple(others))
     return _layout_of(kind, columns)
 
@@ -385,6 +388,8 @@ def _unknown(
     file: File, names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]
 ) -> UnknownNames:
     """The refusal of a table without known columns: by its lists of objects, else by its names."""
+    for place in range(len(names)):
+        _check_printed(file, head, place)
     rows = [_parsed(file, names, line, cells) for line, cells in head]
     cells = chain.from_iterable(row.values() for row in rows)
     if any(isinstance(cell, list) and has_objects(cell) for cell in cells):
@@ -473,7 +478,8 @@ def plain_rank(
             rank = as_rank(cells[place])
             ranks[*(as_text(cells[at]) for at in of_lists)].append(-1 if rank is None else rank)
         first = min((min(numbers) for numbers in ranks.values()), default=-1)
-        are_ranks = first in (0, 1) and len(ranks) > 1 and max(map(len, ranks.values())) > 2
+        longest = max(map(len, ranks.values()), default=0)
+        are_ranks = first in (0, 1) and longest > (2 if len(ranks) > 1 else 4)
         if are_ranks and all(
             sorted(numbers) == [*range(first, first + len(numbers))] for numbers in ranks.values()
         ):

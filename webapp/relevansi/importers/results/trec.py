@@ -34,6 +34,9 @@ RUN_LINE = re.compile(
 RANKS_LINE = re.compile(r"\S+\t\S+\t\d+\s*")
 SCORES_LINE = re.compile(r"\S+\t\S+(?:\t\d+)?\t-?\d+\.\d+(?:[eE][-+]?\d+)?\s*")
 NAMED_LINE = re.compile(r"\S+\t\S+\t\d+\t-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\t\S+\s*")
+UNTAGGED_LINE = re.compile(
+    r"\S+\s+Q?0\s+\S+\s+\d+\s+-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*", re.IGNORECASE
+)
 _COMMAS = re.compile(r"[^\s,]+,\s*(?:Q?0,\s*[^\s,]+,\s*)?(?:[^\s,]+,\s*){2,3}[^\s,]+\s*")
 QRELS_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(?:\.\d+)?\s*")
 _RUN_WORDS, _RANK = 6, 3
