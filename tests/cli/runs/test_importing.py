@@ -177,19 +177,6 @@ def test_what_is_no_file_is_refused_and_the_others_of_the_folder_are_imported(
     assert sum("is not a file" in line for line in done.stderr.splitlines()) == 5
 
 
-def test_the_sample_is_imported_on_purpose_with_a_line_that_says_what_it_is(tmp_path: Path) -> None:
-    own = tmp_path / "own.json"
-    data = (HYBRID / "test_results.json").read_text("utf-8")
-    own.write_text(data.replace('"hybrid"', '"mine"'), "utf-8")
-
-    first = relevansi(tmp_path / "i", "import", own)
-    sample = relevansi(tmp_path / "i", "import", HYBRID / "test_results.json")
-
-    assert (first.returncode, sample.returncode) == (0, 0)
-    assert "invented" not in first.stderr
-    assert "The invented sample of the demo is in this study now" in sample.stderr
-
-
 @pytest.mark.parametrize(
     ("option", "blind", "says"), [(None, None, True), ("--open", 0, False), ("--blind", 1, False)]
 )

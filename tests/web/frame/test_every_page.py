@@ -34,7 +34,6 @@ ELSEWHERE = {
     "long_work.show": "shown while a long work goes on",
     "long_work.take_away": "offered where a long work has ended",
     "study.ask_to_ask_again": "offered where a blind study has verdicts that were given openly",
-    "runs.ask_to_remove_sample": "offered where a study of one's own has the sample",
     "participants.declined": "the answer to a button",
     "participants.link": "the answer to a button",
     "own_questions.look": "offered where the owner lets participants look things up",

@@ -5,11 +5,8 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 from msgspec.structs import replace
-from sqlalchemy import select
 
-from relevansi.config import resource
 from relevansi.db.engine import Database
-from relevansi.db.tables.judging import Event
 from relevansi.i18n import gettext, speaking
 from relevansi.metrics.agreement.report import COEFFICIENTS
 from relevansi.metrics.judging.registry import MEASURES, read_groups
@@ -18,7 +15,6 @@ from relevansi.services.exports import tool_files
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from relevansi.web.runs.runs import FORMATS
-from seeds.making.studies import load
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, query
@@ -145,30 +141,6 @@ def test_deleting_says_first_what_goes_and_what_stays(client: FlaskClient, run_i
     assert "1 judgment on a question that depends on its conversation" in text
     assert "1 judgment on a property: it counts for every run that shows it" in text
     assert client.get(f"/runs/{run_id}").status_code == 404
-
-
-def test_the_sample_is_named_on_the_first_page_and_removed_by_a_confirmed_button(
-    client: FlaskClient, web_database: Database
-) -> None:
-    """Its three runs and the owner's invented verdicts go, the own run stays."""
-    with web_database.writing() as session:
-        load(session, resource("seeds"), NOW)
-        session.commit()
-    own = stored(web_database, [query(1, card("a"))])
-    asked = Page(client.get("/runs/sample"))
-
-    assert "/runs/sample" in Page(client.get("/")).links()
-    assert Page(client.get("/runs/")).count("tr[id]") == 4
-    assert asked.has("form[action='/runs/sample']")
-    assert "Blind rating, which the sample had switched off, is automatic again" in asked
-    assert client.post("/runs/sample").location == "/"
-    page = Page(client.get("/"))
-    assert f"/runs/{own}/queries/1" in page.source
-    assert "/runs/sample" not in page.links()
-    assert client.get("/runs/sample").location == "/"
-    assert client.post("/sample").status_code == 404
-    with web_database.reading() as session:
-        assert session.scalars(select(Event.event_id)).all() == []
 
 
 QUERIES = (

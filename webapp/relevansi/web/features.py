@@ -36,7 +36,7 @@ KINDS: Mapping[str, tuple[str, ...]] = dict.fromkeys(
     (
         *("gold", "constraints", "card_decisions", "judgments.add_cards"),
         *("user_studies", "findings", "participants", "own_questions", "questionnaires"),
-        *("runs.ask_to_remove_sample", "runs.remove_sample", "collecting"),
+        "collecting",
     ),
     ("property",),
 )

@@ -34,7 +34,7 @@ from relevansi.services.catalogue.imports import Mode
 from relevansi.services.exports import rated_imports
 from relevansi.services.exports.rated_imports import RatedImport
 from relevansi.services.exports.ratings import RatingsReport
-from relevansi.services.runs import file_formats, sample_runs
+from relevansi.services.runs import file_formats
 from relevansi.services.runs.file_formats import (
     STORING_ORDER,
     FileDecision,
@@ -144,20 +144,11 @@ def import_command(
         file_import = _Import(opened, decision, choices, overwrite, blind, catalogue)
         with without_collecting():
             file_import.take(paths)
-        with opened.reading() as session:
-            study = studies.current(session)
-            sample = {run.id for run in sample_runs.find(session, study)} if study else set()
     outcome = file_import.outcome
     if reply.is_json:
         reply.json(import_report.outcome_json(outcome))
     else:
         import_report.report(outcome)
-    if {run.id for run in outcome.runs} & sample:
-        line = gettext(
-            "The invented sample of the demo is in this study now, and counts like your own "
-            "runs. The page Home removes it."
-        )
-        notice(line)
     refusals = [*map(problems.message, outcome.problems), *outcome.refusals]
     for line in refusals:
         notice(line)

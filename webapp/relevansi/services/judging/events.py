@@ -21,12 +21,9 @@ from sqlalchemy import (
     Row,
     Select,
     bindparam,
-    delete,
     func,
     insert,
-    or_,
     select,
-    update,
 )
 from sqlalchemy.orm import Session
 
@@ -237,27 +234,6 @@ def record_all(
 def count(session: Session) -> int:
     """Return how many clicks are stored, those that were taken back too."""
     return session.scalar(select(func.count(Event.id))) or 0
-
-
-def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
-    """Delete events of a rater as if they had never been; what is left of each target counts."""
-    connection = core(session)
-    targets = list(dict.fromkeys(Target.of(event).conflict_key for event in forgotten))
-    # A reason or evidence is in the row of its verdict, which goes first and is written anew.
-    targets.sort(key=lambda target: target.field in BESIDE_VERDICT)
-    gone = [event.id for event in forgotten]
-    session.execute(delete(Event).where(or_(Event.id.in_(gone), Event.undoes_id.in_(gone))))
-    for target in targets:
-        row = _row(rater, target, None)
-        if row is not None:
-            model, key, values = row
-            is_beside = target.field in BESIDE_VERDICT
-            change = update(model).values(values) if is_beside else delete(model)
-            session.execute(change.filter_by(**key))
-        last = current_event(events_on(connection, rater, target))
-        if last is not None:
-            _write_current(connection, rater, {target: last})
-    refresh(session, rater, targets)
 
 
 def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> dict[int, QuerySummary]:

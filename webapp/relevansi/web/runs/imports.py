@@ -34,7 +34,7 @@ from relevansi.notation import ranges
 from relevansi.records import ReadQuery
 from relevansi.services.evaluations.evaluations import EvaluationKind
 from relevansi.services.evaluations.scoring import NamedBytes, ScoringSettings
-from relevansi.services.runs import file_formats, results, runs, sample_runs, waiting_files
+from relevansi.services.runs import file_formats, results, runs, waiting_files
 from relevansi.services.runs.file_formats import (
     STORING_ORDER,
     FileDecision,
@@ -390,7 +390,6 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
         "roles": MAPPED_ROLES if opened.format is FileFormat.RESULTS else (),
         "raters": people,  # to whom ratings can be given
         "is_long": waiting_files.is_long([file.questions]),
-        "is_sample": isinstance(report, ImportReport) and report.read.sha256 in sample_runs.FILES,
         "follow_ups": ", ".join(ranges(getattr(report, "follow_ups", ()))),
     }
 

@@ -8,8 +8,6 @@ from flask import (
     Blueprint,
     Response,
     jsonify,
-    make_response,
-    redirect,
     render_template,
     request,
     url_for,
@@ -21,7 +19,7 @@ from relevansi.exporters.exports.judging_sentences import blindness_sentence, un
 from relevansi.exporters.exports.meanings import chapters, read_together, rounding
 from relevansi.exporters.exports.metrics_tables import empty_counts, metrics_json
 from relevansi.exporters.frame import charts
-from relevansi.i18n import gettext, mark, ngettext
+from relevansi.i18n import gettext, mark
 from relevansi.importers.runs import problems
 from relevansi.metrics.judging.figures import RunReport, Totals
 from relevansi.metrics.judging.figures import figures as figures_of
@@ -30,7 +28,7 @@ from relevansi.records import Counts, Problem
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.exports import exports, tool_files
 from relevansi.services.rating import workloads
-from relevansi.services.runs import reports, runs, sample_runs
+from relevansi.services.runs import reports, runs
 from relevansi.services.runs.runs import RunOverview
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import Exposure, Period
@@ -260,57 +258,6 @@ def delete(run_id: str) -> Response:
     with access.writing() as (session, rater):
         runs.delete_run(session, rater.study, run_id, access.now())
     return see_other(url_for("runs.index"))
-
-
-@blueprint.get("/sample")
-def ask_to_remove_sample() -> Response:
-    """Say what goes with the sample runs; once there are none, lead back to the first page."""
-    with access.reading() as (session, rater):
-        sample = sample_runs.find(session, rater.study)
-        judgments, ratings, restores_blind = sample_runs.removal_cost(session, rater.study, sample)
-        if not sample:
-            return redirect(url_for("home.show"))  # type: ignore[return-value]
-        goes = [
-            *(
-                gettext("the run %(name)s", name=labels.run(run.search_method, run.llm))
-                for run in sample
-            ),
-            ngettext(
-                "%(n)s verdict on what only these runs show, whoever gave it",
-                "%(n)s verdicts on what only these runs show, whoever gave them",
-                judgments,
-            ),
-            ngettext(
-                "%(n)s grade or note on an answer", "%(n)s grades and notes on answers", ratings
-            ),
-            gettext("the clicks behind them, in the history too"),
-        ]
-        automatic = gettext(
-            "Blind rating, which the sample had switched off, is automatic again: blind as soon as"
-            " two runs share their questions."
-        )
-        page = render_template(
-            "frame/confirm.html",
-            title=gettext("Remove the sample?"),
-            goes=goes,
-            stays=[
-                gettext("every other run with its verdicts"),
-                *([automatic] if restores_blind else []),
-            ],
-            note="",
-            action=url_for("runs.remove_sample"),
-            button=gettext("Remove the sample"),
-            back=url_for("home.show"),
-        )
-    return make_response(page)
-
-
-@blueprint.post("/sample")
-def remove_sample() -> Response:
-    """Remove the sample runs with all verdicts that are about them alone."""
-    with access.writing() as (session, rater):
-        sample_runs.remove(session, rater.study, access.now())
-    return see_other(url_for("home.show"))
 
 
 @blueprint.get("/<run_id>/metrics.json")

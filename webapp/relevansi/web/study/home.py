@@ -21,7 +21,7 @@ from relevansi.records import Scale, State
 from relevansi.services.comparisons import chosen_runs
 from relevansi.services.judging.judged_runs import judged_runs
 from relevansi.services.rating import open_pages
-from relevansi.services.runs import reports, runs, sample_runs
+from relevansi.services.runs import reports, runs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
 from relevansi.services.study.progress import (
@@ -30,7 +30,6 @@ from relevansi.services.study.progress import (
     progress_of_raters,
     rater_progress,
 )
-from relevansi.web.features import is_offered
 from relevansi.web.folders import folder
 from relevansi.web.frame import access
 from relevansi.web.runs import run_figures
@@ -95,7 +94,6 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
     people = progress_of_raters(session, study)
     reader = next(person for person in people if person.name == rater.name)
     reader_name = labels.owner(reader.name)
-    is_own_invented = not current_app.config["IS_DEMO"] and is_offered("runs.remove_sample")
     return {
         "questions": _drawn_questions(session, rater),
         "runs": listed,
@@ -109,7 +107,6 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
         "strip": _method_strip(session, study, listed, rule, state),
         "blind_share": round(verdicts.blind / verdicts.n, 2) if verdicts.n else None,
         "seconds_per_tie": SECONDS_PER_TIE,
-        "sample": sample_runs.find(session, study) if is_own_invented else (),
     }
 
 
