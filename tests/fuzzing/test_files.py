@@ -25,7 +25,6 @@ from relevansi.i18n import LANGUAGES, speaking
 from relevansi.importers.evaluations import expected_json
 from relevansi.importers.gold import gold_questions
 from relevansi.importers.proof_packs import pack as proof_pack
-from relevansi.importers.proof_packs.pack import UnusablePack
 from relevansi.importers.runs import csv_ratings, json_runs, problems, questions
 from relevansi.importers.runs.problems import ImportRefused
 from relevansi.importers.runs.ratings import OfflineRatings
@@ -101,7 +100,7 @@ def _read_run(ground: Ground, data: bytes) -> None:
         assert stored_summaries.check(session) == []
         rule = reports.rule_of(session, study)
         # One of them each time: a spreadsheet takes longer than all the rest.
-        names = sorted(exports.formats_for(study))
+        names = sorted(exports.FORMATS)
         exports.export(session, study, stored.id, rule, names[len(data) % len(names)])
 
     _refusing(lambda: _rolled_back(ground, use))
@@ -140,7 +139,7 @@ def _read_pack(_ground: Ground, data: bytes) -> None:
     try:
         with proof_pack.opened("pack.zip", io.BytesIO(data)) as pack:
             verification.verify(pack)
-    except UnusablePack as refused:
+    except ImportRefused as refused:
         for language in LANGUAGES:
             with speaking(language):
                 _check_words(refused.line())

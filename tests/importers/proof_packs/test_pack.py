@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from relevansi.importers.proof_packs import pack as proof_pack
-from relevansi.importers.proof_packs.pack import ProofPack, UnreadableMember, UnusablePack
+from relevansi.importers.proof_packs.pack import ProofPack, UnreadableMember
+from relevansi.importers.runs.problems import ImportRefused
 from relevansi.metrics.proof_packs.proof_files import FORMAT, PACK_VERSION
 
 MANIFEST: Mapping[str, Any] = {
@@ -41,9 +42,9 @@ def zipped(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> b
 
 def refusal(data: bytes) -> str:
     """The code of why `data` is refused."""
-    with pytest.raises(UnusablePack) as refused, proof_pack.opened("x.zip", io.BytesIO(data)):
+    with pytest.raises(ImportRefused) as refused, proof_pack.opened("x.zip", io.BytesIO(data)):
         pass
-    return refused.value.code
+    return refused.value.problem.code
 
 
 def reading(data: bytes, look: Callable[[ProofPack], object]) -> object:

@@ -12,6 +12,7 @@ from relevansi.db.tables.study import Study
 from relevansi.importers.runs import csv_ratings, json_runs
 from relevansi.metrics.judging.figures import figures, totals
 from relevansi.services.exports import exports, rated_runs, trees
+from relevansi.services.exports.tool_files import TOOLS
 from relevansi.services.judging import judgments
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
@@ -43,7 +44,7 @@ def test_every_export_tells_the_same_counts(
         assert read.n == figure.n, name
     made = {
         name: exports.export(session, study, rated_run, rule, name)
-        for name in exports.formats_for(study)
+        for name in exports.FORMATS.keys() - TOOLS.keys()
     }
     assert all(file.data for file in made.values())
     assert "2 0 slug:d/1 1" in made["qrels"].data.decode().splitlines()
@@ -68,7 +69,7 @@ def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
 
 
 def files(session: Session, study: Study, rater: Rater) -> dict[str, bytes]:
-    return trees.tree(session, study, reports.of_rater(rater), None)[0]
+    return trees.tree(session, study, reports.of_rater(rater), lambda *_: b"<html>")[0]
 
 
 def test_an_unrated_run_has_a_template_and_no_report(
@@ -116,7 +117,7 @@ def test_cards_that_the_answer_does_not_give_again_are_named(
     session: Session, study: Study, rater: Rater
 ) -> None:
     """The fixture's cards were stored as such: its answers hold none to read."""
-    _, notes = trees.tree(session, study, reports.of_rater(rater), None)
+    _, notes = trees.tree(session, study, reports.of_rater(rater), lambda *_: b"<html>")
 
     # Questions 1, 2 and 4 show cards; question 3 is empty here and in the file.
     assert [int(note.split(":")[0].split()[-1]) for note in notes] == [1, 2, 4]

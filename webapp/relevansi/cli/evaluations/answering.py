@@ -33,7 +33,11 @@ def answer_command() -> None:
 @click.option(
     "--retriever", help="Asked for the contexts: {question, id}, answers {contexts, index_version}."
 )
-@click.option("--model", help="Model to ask for; without it the endpoint's own, as it names it.")
+@click.option(
+    "--model",
+    "model_id",
+    help="Model to ask for; without it the endpoint's own, as it names it.",
+)
 @click.option(
     "--index-version",
     help="Of the index that the contexts come from; a retriever may name its own.",
@@ -54,15 +58,12 @@ def json_v2_command(  # noqa: PLR0913 (a parameter for each option)
     output: Path | None,
     resume: bool,
     retriever: str | None,
-    model: str | None,
-    index_version: str | None,
-    adapter_id: str | None,
-    registry_model_id: str | None,
     max_tokens: int | None,
     timeout: float,
     tries: int,
     at_once: int,
     print_prompt: bool,
+    **provenance: str | None,
 ) -> None:
     """Ask each question once, with its contexts, the fixed prompt and temperature 0.
 
@@ -80,13 +81,13 @@ def json_v2_command(  # noqa: PLR0913 (a parameter for each option)
         return
     if endpoint is None or questions is None or output is None or is_standard(output):
         raise click.UsageError(gettext("Say --endpoint, --questions and -o, or --print-prompt."))
-    if adapter_id and registry_model_id:
+    if provenance["adapter_id"] and provenance["registry_model_id"]:
         raise click.UsageError(gettext("Say --adapter-id or --registry-model-id, not both."))
     # What is missing for a call is reported before anything is asked.
     patience = Patience(timeout, tries)
     limit = {} if max_tokens is None else {"max_tokens": max_tokens}
     settings = {"temperature": json_answering.TEMPERATURE, **limit}
-    mapping = mappings.openai(model, settings=settings)
+    mapping = mappings.openai(provenance["model_id"], settings=settings)
     mappings.filled(mapping.headers)
     with naming("--endpoint"):
         chatbot = Chatbot(endpoint, mapping, patience)
@@ -99,12 +100,6 @@ def json_v2_command(  # noqa: PLR0913 (a parameter for each option)
     question_set = questions_in(questions)
     if retriever is None:
         _warn_without_contexts(sum(not each.contexts for each in question_set.questions))
-    provenance = {
-        "index_version": index_version,
-        "adapter_id": adapter_id,
-        "registry_model_id": registry_model_id,
-        "model_id": model,
-    }
     head = json_answering.head(question_set, chatbot, provenance, context_source) | limit
     answering = json_answering.begin(question_set, output, head, resume=resume)
     failed = _ask(answering, chatbot, context_source, at_once)

@@ -14,7 +14,7 @@ from relevansi.cli.frame.options import FILE, FiniteRange, Reply, replies
 from relevansi.cli.frame.output import notice, write_pieces
 from relevansi.config import secret
 from relevansi.exporters.evaluations import score_documents as documents
-from relevansi.exporters.evaluations.score_documents import ScoredRow, WaitingRows
+from relevansi.exporters.evaluations.score_documents import WaitingRows
 from relevansi.exporters.frame.tables import Table, numbers, table_of, text_table
 from relevansi.exporters.gold.constraint_reports import constraints_json
 from relevansi.i18n import gettext, mark
@@ -109,10 +109,6 @@ def constraint_parts(report: ConstraintReport) -> Iterator[Table | str]:
     )
     yield from (counts, of_run, of_matrix, by_category)
     yield gettext(MISSING_NOTES[report.missing])
-
-
-ITEM_FORMATS = ("json", "csv")
-"""The formats that hold every item; the others hold the summary."""
 
 
 def warn(problem: Problem) -> None:
@@ -350,12 +346,9 @@ def chunks_command(file: Path, first: int | None, reply: Reply) -> None:
 def _score_rows(settings: ScoringSettings, path: Path, reply: Reply) -> None:
     """Score the rows of a file and write them; refuses a file of which none can be scored."""
     with WaitingRows() as rows, path.open("rb") as file:
-
-        def take(row: ScoredRow) -> None:
-            if reply.file_format in ITEM_FORMATS:
-                rows.add(row.result)
-
-        head, figures = scoring.score_rows(settings, path.name, file, take, warn)
+        head, figures = scoring.score_rows(
+            settings, path.name, file, lambda row: rows.add(row.result), warn
+        )
         if not head["summary"]["count"]:
             refusal = gettext("Not one row of %(file)s could be scored.", file=path.name)
             raise click.ClickException(refusal)

@@ -231,7 +231,7 @@ def export_command(
                 data = packs.pack(session, study, run_id, chosen, on_progress=on_progress).data
         elif file_format == PAGE:
             with page_maker(create_app) as printer:
-                data = printer(session, study, run_id or "", chosen)
+                data = printer(session, study, run_id or "")
             if studies.is_blind(session, study):
                 notes = [gettext("The study is blind: the file names neither method, LLM nor run.")]
         else:
@@ -271,9 +271,7 @@ def page_maker(create_app: AppFactory) -> Iterator[OfflinePageRenderer]:
     """Yield what makes the file to rate a run in, from the templates of an application."""
     app = create_app()
     try:
-        yield lambda session, study, run_id, _rule: page.page(
-            app.jinja_env, offline_run(session, study, run_id)
-        )
+        yield lambda *of_run: page.page(app.jinja_env, offline_run(*of_run))
     finally:
         app.extensions["database"].close()
 

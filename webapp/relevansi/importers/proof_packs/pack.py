@@ -16,37 +16,9 @@ from typing import IO, Annotated
 
 from msgspec import Meta, Struct, ValidationError, convert
 
-from relevansi.failures import Refused
-from relevansi.i18n import gettext, mark
 from relevansi.importers.results.files import BROKEN
+from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION
-
-PACK_MESSAGES = {
-    "pack_not_zip": mark(
-        "%(file)s is no proof pack: it is not a complete zip. Choose the file that "
-        "`relevansi export --format proof-pack` wrote."
-    ),
-    "pack_without_manifest": mark(
-        "%(file)s is no proof pack: manifest.json is not at its top. Choose the file that "
-        "`relevansi export --format proof-pack` wrote, and keep its folders as they are."
-    ),
-    "pack_too_large": mark(
-        "%(file)s would unpack to more than %(limit)s MB or %(members)s files, which no proof "
-        "pack does. Nothing was read."
-    ),
-    "pack_member_refused": mark(
-        "%(file)s holds a file (%(name)s) that is encrypted, occurs twice, is packed far more "
-        "tightly than any real one, or whose name leads out of the pack. Nothing was read; do "
-        "not unpack it."
-    ),
-    "pack_manifest_wrong": mark(
-        "%(file)s: manifest.json cannot be used (%(place)s). Export the proof pack again."
-    ),
-    "pack_other_version": mark(
-        "%(file)s is a proof pack of version %(version)s; this program reads version %(known)s. "
-        "Verify it with the Relevansi that made it, or a newer one."
-    ),
-}
 
 MEBIBYTE = 2**20
 MOST_BYTES = 512 * MEBIBYTE
@@ -59,23 +31,6 @@ SMALL = MEBIBYTE
 
 _ENCRYPTED = 0x1
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-
-
-class UnusablePack(Refused):
-    """The file is not a proof pack that can be read safely; ``code`` is the reason."""
-
-    message = mark("%(name)s cannot be used")
-    remedy = mark("Mend the file, or choose another.")
-
-    def __init__(self, code: str, file: str, **details: str | int) -> None:
-        super().__init__(file)
-        self.code = code
-        self.details = {"file": file, **details}
-
-    def advice(self) -> str:
-        return gettext(PACK_MESSAGES[self.code]) % self.details
-
-    line = advice
 
 
 class UnreadableMember(Exception):
@@ -115,7 +70,7 @@ class ProofPack:
         self._members = _checked_members(name, archive)
         self.names = frozenset(self._members)
         if MANIFEST not in self.names:
-            raise UnusablePack("pack_without_manifest", name)
+            raise ImportRefused(error("pack_without_manifest", name))
         self.manifest = _manifest(self)
         self.fingerprint = self.digest(MANIFEST)
 
@@ -151,21 +106,21 @@ class ProofPack:
 
 @contextmanager
 def opened(name: str, file: IO[bytes]) -> Iterator[ProofPack]:
-    """Open the proof pack in `file`, called `name` in messages; raises ``UnusablePack``."""
+    """Open the proof pack in `file`, called `name` in messages; raises ``ImportRefused``."""
     try:
         archive = zipfile.ZipFile(file)
     except BROKEN as broken:
-        raise UnusablePack("pack_not_zip", name) from broken
+        raise ImportRefused(error("pack_not_zip", name)) from broken
     with archive:
         yield ProofPack(name, archive)
 
 
 def _checked_members(file: str, archive: zipfile.ZipFile) -> Mapping[str, zipfile.ZipInfo]:
-    """Return the members by name, folders left out; raises ``UnusablePack`` for a hostile zip."""
+    """Return the members by name, folders left out; raises ``ImportRefused`` for a hostile zip."""
     infos = archive.infolist()
     if len(infos) > MOST_MEMBERS or sum(info.file_size for info in infos) > MOST_BYTES:
-        limit = MOST_BYTES // MEBIBYTE
-        raise UnusablePack("pack_too_large", file, limit=limit, members=MOST_MEMBERS)
+        limits = {"limit": MOST_BYTES // MEBIBYTE, "members": MOST_MEMBERS}
+        raise ImportRefused(error("pack_too_large", file, limits))
     members: dict[str, zipfile.ZipInfo] = {}
     for info in infos:
         path = info.orig_filename
@@ -177,9 +132,9 @@ def _checked_members(file: str, archive: zipfile.ZipFile) -> Mapping[str, zipfil
             or info.flag_bits & _ENCRYPTED
             or info.file_size > max(SMALL, MOST_RATIO * info.compress_size)
         ):
-            raise UnusablePack("pack_member_refused", file, name=ascii(path)[:80])
+            raise ImportRefused(error("pack_member_refused", file, {"name": ascii(path)[:80]}))
         if info.compress_type not in _METHODS:
-            raise UnusablePack("pack_not_zip", file)
+            raise ImportRefused(error("pack_not_zip", file))
         if not info.is_dir():
             members[info.filename] = info
     return members
@@ -195,15 +150,13 @@ def _manifest(pack: ProofPack) -> Manifest:
             if version == PACK_VERSION:
                 return convert(document, Manifest)
             if type(version) is int and version > 0:
-                shown_version = str(version)[:20]
-                raise UnusablePack(
-                    "pack_other_version", pack.name, version=shown_version, known=PACK_VERSION
-                )
+                versions = {"version": str(version)[:20], "known": PACK_VERSION}
+                raise ImportRefused(error("pack_other_version", pack.name, versions))
     except UnreadableMember as wrong:
         place = wrong.why
     except ValidationError as wrong:
         place = str(wrong)
-    raise UnusablePack("pack_manifest_wrong", pack.name, place=place)
+    raise ImportRefused(error("pack_manifest_wrong", pack.name, {"place": place}))
 
 
 def _refused(constant: str) -> object:

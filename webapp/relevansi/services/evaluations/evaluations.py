@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import Struct
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
@@ -18,10 +18,8 @@ from relevansi.db.tables.study import Study
 from relevansi.exporters.evaluations.score_documents import WaitingRows
 from relevansi.failures import Missing
 from relevansi.i18n import mark
-from relevansi.metrics.evaluations import chunks, json_answers
-from relevansi.metrics.evaluations.answers import SentenceVerdict, Support, sentences
-from relevansi.metrics.evaluations.chunks import ChunkRow, ChunkScore
-from relevansi.metrics.evaluations.json_answers import WEIGHTS, JsonQuestion, JsonScore
+from relevansi.metrics.evaluations.chunks import CHUNK_FIGURES
+from relevansi.metrics.evaluations.json_answers import WEIGHTS
 from relevansi.services.study import studies
 
 MAX_PARTS = 200
@@ -36,27 +34,10 @@ class EvaluationKind(StrEnum):
 
 ITEM_FIGURES = {
     EvaluationKind.ANSWERS: ("overlap", "faithfulness", "em", "f1"),
-    EvaluationKind.CHUNKS: chunks.CHUNK_FIGURES,
+    EvaluationKind.CHUNKS: CHUNK_FIGURES,
     EvaluationKind.JSON: ("score", *WEIGHTS),
 }
 """The figures of an item; the list of items shows the first."""
-
-
-def score_again(
-    kind: EvaluationKind, row: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
-) -> Sequence[SentenceVerdict] | ChunkScore | JsonScore:
-    """Return the score of a stored row with its explanation: of an answer, its sentences.
-
-    No embedder is asked again: `parts` have the cosines of the sentences.
-    """
-    if kind is EvaluationKind.ANSWERS:
-        return [
-            SentenceVerdict(sentence, Support(part["support"]), part["cosine"])
-            for sentence, part in zip(sentences(row["answer"]), parts, strict=True)
-        ]
-    if kind is EvaluationKind.CHUNKS:
-        return chunks.score(convert(row, ChunkRow))
-    return json_answers.score(convert(row, JsonQuestion))
 
 
 ID_BYTES = 4

@@ -205,12 +205,6 @@ def _run_json(rated: RatedRun, *, texts: bool = False) -> ExportedFile:
     return rated.file("run.json", data, *unsampled_sentence(unasked))
 
 
-def formats_for(study: Study) -> tuple[str, ...]:
-    """Return the names of the formats for the study's kind of items."""
-    of_collection = KINDS[study.kind].of_collection
-    return tuple(name for name in FORMATS if of_collection or name not in TOOLS)
-
-
 FORMATS: Mapping[str, Callable[..., ExportedFile]] = {
     "csv": _rated_csv,
     "wide-csv": _wide_csv,

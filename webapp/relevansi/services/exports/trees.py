@@ -27,12 +27,12 @@ from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
 from relevansi.services.runs.runs import sequence
 
-OfflinePageRenderer = Callable[[Session, Study, str, Rule], bytes]
+OfflinePageRenderer = Callable[[Session, Study, str], bytes]
 """Makes the page on which a run is rated without a server."""
 
 
 def tree(
-    session: Session, study: Study, rule: Rule, to_rate: OfflinePageRenderer | None
+    session: Session, study: Study, rule: Rule, to_rate: OfflinePageRenderer
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """Return the study's runs with their judgments under `rule`, as files by path.
 
@@ -56,8 +56,7 @@ def tree(
         files[raw] = files[f"{at.folder}/test_results_latest.json"] = data
         notes += _differing_answers(run, raw, data)
         files[at.path("evaluation_template_{day}.csv")] = csv_ratings.rated_csv(_unrated(report))
-        if to_rate is not None:
-            files[at.path("evaluation_{day}.html")] = to_rate(session, study, run.name, rule)
+        files[at.path("evaluation_{day}.html")] = to_rate(session, study, run.name)
         if is_rated(report):
             files[at.path("evaluation_rated_{day}.csv")] = csv_ratings.rated_csv(report)
         files[at.path("full_responses_{day}.txt")] = run_folders.responses(run)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from flask import Blueprint, Response, render_template, request, url_for
 from wtforms import BooleanField, Form
@@ -30,7 +29,7 @@ from relevansi.web.evaluations import items as evaluation_items
 from relevansi.web.frame import access, forms, htmx
 from relevansi.web.frame.htmx import attached, see_other
 
-LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
+LEAST_MEAN, LEAST_RATE = Gate().min_average, Gate().min_pass_rate
 MOST_FIRST = 10**9 - 1
 MOST_TOLD = 20
 """So many problems of refused files are shown."""
@@ -48,6 +47,12 @@ FAILED = {
     EvaluationKind.CHUNKS: mark("No word in common"),
     EvaluationKind.JSON: mark("Failed outputs"),
 }
+ONLY_JSON = {
+    "outputs": mark("Only JSON answers come in two files."),
+    "subset": mark("Only JSON answers have a dev set."),
+    "prompt": mark("Only JSON answers state their prompt."),
+}
+"""Why no other answers have these files."""
 
 
 class ScoringForm(Form):
@@ -77,8 +82,8 @@ class ScoringForm(Form):
         return self.embedder.data if self.kind.data is EvaluationKind.ANSWERS else ""
 
 
-def _settings(form: ScoringForm) -> ScoringSettings:
-    """Return how a form wants files to be scored; raises ``UnusableForm``."""
+def _settings_and_files(form: ScoringForm) -> tuple[ScoringSettings, list[NamedBytes]]:
+    """Return how a form wants files to be scored, and these; raises ``UnusableForm``."""
     if not form.validate():
         messages = forms.messages(form)
         for field in (form.tau_sim, form.min_average, form.min_pass_rate):
@@ -87,37 +92,31 @@ def _settings(form: ScoringForm) -> ScoringSettings:
         raise forms.UnusableForm(messages)
     is_json = form.kind.data is EvaluationKind.JSON
     mean, rate, tau_sim = form.min_average.data, form.min_pass_rate.data, form.tau_sim.data
-    subset, prompt = _uploaded_file("subset"), _uploaded_file("prompt")
-    if subset and not is_json:
-        raise forms.UnusableForm({"subset": gettext("Only JSON answers have a dev set.")})
-    if prompt and not is_json:
-        raise forms.UnusableForm({"prompt": gettext("Only JSON answers state their prompt.")})
+    file, further = _uploaded_file("file"), {name: _uploaded_file(name) for name in ONLY_JSON}
+    for name, why in ONLY_JSON.items():
+        if further[name] and not is_json:
+            raise forms.UnusableForm({name: gettext(why)})
     if form.first.data and is_json:
         first = gettext("JSON answers have no first rows: give a dev set instead.")
         raise forms.UnusableForm({"first": first})
-    return ScoringSettings(
+    outputs = further["outputs"]
+    if file is None:
+        refusal = gettext("Please choose a file first.")
+        if outputs:
+            refusal = gettext("Choose the questions too: the outputs alone say little.")
+        raise forms.UnusableForm({"file": refusal})
+    settings = ScoringSettings(
         kind=form.kind.data,
         embedder=embedders.chosen_embedder(form.embedder_name),
         tau_sim=None if tau_sim is None else float(tau_sim),
         keep_citations=form.keep_citations.data,
         gate=Gate(LEAST_MEAN if mean is None else mean, LEAST_RATE if rate is None else rate),
         first=form.first.data,
-        subset=subset,
+        subset=further["subset"],
         stop_at_gate=form.stop_at_gate.data,
-        prompt=prompt,
+        prompt=further["prompt"],
     )
-
-
-def _sent_files(kind: EvaluationKind) -> list[NamedBytes]:
-    first, outputs = _uploaded_file("file"), _uploaded_file("outputs")
-    if outputs and kind is not EvaluationKind.JSON:
-        raise forms.UnusableForm({"outputs": gettext("Only JSON answers come in two files.")})
-    if first is None:
-        why = gettext("Please choose a file first.")
-        if outputs:
-            why = gettext("Choose the questions too: the outputs alone say little.")
-        raise forms.UnusableForm({"file": why})
-    return [first, outputs] if outputs else [first]
+    return settings, [file, outputs] if outputs else [file]
 
 
 def _uploaded_file(field: str) -> NamedBytes | None:
@@ -141,8 +140,7 @@ def upload() -> Response:
     """Score the chosen files and keep them, or show the reason why they cannot be scored."""
     form = forms.form_from_request(ScoringForm)
     try:
-        settings = _settings(form)
-        return score(settings, _sent_files(settings.kind))
+        return score(*_settings_and_files(form))
     except ImportRefused as refused:
         return _index(form, tuple(dict.fromkeys(map(message, refused.problems)))[:MOST_TOLD], 422)
     except forms.UnusableForm as wrong:

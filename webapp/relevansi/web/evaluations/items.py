@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
+
+from msgspec import convert
 
 from relevansi import notation
 from relevansi.db.tables.evaluations import EvaluationItem
 from relevansi.i18n import gettext, mark, ngettext
-from relevansi.metrics.evaluations.answers import SentenceVerdict, Support
-from relevansi.metrics.evaluations.chunks import ChunkScore
-from relevansi.metrics.evaluations.json_answers import CLASSES, WEIGHTS, JsonScore, SchemaFailure
+from relevansi.metrics.evaluations import chunks, json_answers
+from relevansi.metrics.evaluations.answers import Support, sentences
+from relevansi.metrics.evaluations.chunks import ChunkRow
+from relevansi.metrics.evaluations.json_answers import (
+    CLASSES,
+    WEIGHTS,
+    JsonQuestion,
+    JsonScore,
+    SchemaFailure,
+)
 from relevansi.metrics.evaluations.registry import EVALUATIONS
 from relevansi.metrics.evaluations.similarity import Coverage
-from relevansi.services.evaluations.evaluations import (
-    ITEM_FIGURES,
-    MAX_PARTS,
-    EvaluationKind,
-    score_again,
-)
+from relevansi.services.evaluations.evaluations import ITEM_FIGURES, MAX_PARTS, EvaluationKind
 
 LABELS = {
     "overlap": mark("Supported claims (overlap)"),
@@ -92,67 +96,63 @@ FAILURES = {
 
 
 def item_fields(kind: EvaluationKind, item: EvaluationItem) -> Shown:
-    """Return an item's question, expected answer and parts; ``n_hidden`` parts are not shown."""
-    score = score_again(kind, item.row, item.parts)
-    parts = [{"key": part["key"], "passed": part["passed"]} for part in item.parts]
-    fields: Shown = {
-        "question": item.row["question"],
-        "expected": (),
-        "failure": "",
-        "n_hidden": max(0, len(parts) - MAX_PARTS) if kind is not EvaluationKind.JSON else 0,
-    }
-    if isinstance(score, ChunkScore):
-        return fields | _chunks(score, parts)
-    if isinstance(score, JsonScore):
-        return fields | _json(score, item, parts)
-    gold, contexts = item.row["gold"], item.row["contexts"]
-    sentences = zip(parts[:MAX_PARTS], score, strict=False)
-    return fields | {
-        "expected": () if gold is None else ((cut(gold), ""),),
-        "parts": [_sentence(part, verdict, contexts) for part, verdict in sentences],
-    }
+    """Return what the page of an item shows beside its figures: each part as it was scored.
 
-
-def _sentence(part: Shown, verdict: SentenceVerdict, contexts: Mapping[str, str]) -> Shown:
-    look, support = SUPPORTS[verdict.support]
-    cosine = verdict.cosine
-    return part | {
-        "text": cut(verdict.sentence.text),
-        "look": look,
-        "support": gettext(support),
-        "cosine": "" if cosine is None else notation.figure(cosine, "coefficient"),
-        "contexts": cited(verdict.sentence.citations, contexts),
-    }
-
-
-def cited(citations: Iterable[str], contexts: Mapping[str, str]) -> list[tuple[str, str | None]]:
-    """Return the texts that a sentence cites, by name; ``None`` where no context has it."""
-    names = dict.fromkeys(citations)
-    return [(name, cut(contexts[name]) if name in contexts else None) for name in names]
-
-
-def _chunks(score: ChunkScore, item_parts: list[Shown]) -> Shown:
-    row, looks = score.row, {"common": score.common, "missed": score.missed}
-    parts = []
-    chunks = zip(item_parts[:MAX_PARTS], row.retrieved_chunks, score.chunk_words, strict=False)
-    for part, text, common in chunks:
-        counts = {"n_common": len(common), "n_words": len(set(text.split()))}
-        parts.append(part | counts | {"segments": _marked(cut(text), {"common": score.common})})
+    Why it was scored so is computed anew from the row, but no embedder is asked again: the stored
+    parts have the cosines.
+    """
     return {
-        "expected": _marked(cut(row.expected_answer), looks),
-        "parts": parts,
+        EvaluationKind.ANSWERS: _answer,
+        EvaluationKind.CHUNKS: _chunks,
+        EvaluationKind.JSON: _json,
+    }[kind](item)
+
+
+def _answer(item: EvaluationItem) -> Shown:
+    gold, contexts = item.row["gold"], item.row["contexts"]
+    parts = []
+    for part, sentence in zip(item.parts, sentences(item.row["answer"]), strict=True):
+        look, support = SUPPORTS[part["support"]]
+        cosine = part["cosine"]
+        cited = [(name, contexts.get(name)) for name in dict.fromkeys(sentence.citations)]
+        shown = {
+            "text": cut(sentence.text),
+            "look": look,
+            "support": gettext(support),
+            "cosine": "" if cosine is None else notation.figure(cosine, "coefficient"),
+            "contexts": [(name, None if text is None else cut(text)) for name, text in cited],
+        }
+        parts.append({**part, **shown})
+    return {"expected": () if gold is None else ((cut(gold), ""),), **_first(parts)}
+
+
+def _chunks(item: EvaluationItem) -> Shown:
+    score = chunks.score(convert(item.row, ChunkRow))
+    looks = {"common": score.common, "missed": score.missed}
+    parts = []
+    for part, text in zip(item.parts, score.row.retrieved_chunks, strict=True):
+        words = set(text.split())
+        counts = {"n_common": len(words & score.common), "n_words": len(words)}
+        parts.append({**part, **counts, "segments": _marked(cut(text), {"common": score.common})})
+    return {
+        "expected": _marked(cut(score.row.expected_answer), looks),
         "surplus": sorted(score.surplus)[:MOST_WORDS],
         "n_surplus": len(score.surplus),
+        **_first(parts),
     }
 
 
-def _json(score: JsonScore, item: EvaluationItem, item_parts: list[Shown]) -> Shown:
-    failure = ""
+def _first(parts: list[Shown]) -> Shown:
+    """Return the parts that a page has room for, and how many are hidden."""
+    return {"parts": parts[:MAX_PARTS], "n_hidden": max(0, len(parts) - MAX_PARTS)}
+
+
+def _json(item: EvaluationItem) -> Shown:
+    score, failure = json_answers.score(convert(item.row, JsonQuestion)), ""
     if score.reason is not None:
         failure = f"{gettext(FAILURES[score.reason])} {score.output.field or ''}".strip()
-    parts = zip(item_parts, item.parts, strict=True)
-    fields = [head | _field(score, part["key"], float(part["score"])) for head, part in parts]
-    return {"parts": fields, "failure": failure, "output": cut(score.question.output or "")}
+    parts = [{**part, **_field(score, part["key"], float(part["score"]))} for part in item.parts]
+    return {"parts": parts, "failure": failure, "output": cut(score.question.output or "")}
 
 
 def _field(score: JsonScore, name: str, earned: float) -> Shown:
