@@ -79,6 +79,7 @@ def test_an_unrated_run_has_a_template_and_no_report(
 
     assert sorted(files(session, study, rater)) == [
         "hybrid/evaluation_template_undated.csv",
+        "hybrid/evaluation_undated.html",
         "hybrid/full_responses_undated.txt",
         "hybrid/test_results_latest.json",
         "hybrid/test_results_undated.json",

@@ -284,7 +284,7 @@ def test_another_prompt_is_another_judge_and_the_first_stays(
     assert other.rater_id != judge.rater_id
     assert other.prompt_sha256 != judge.prompt_sha256
     assert (judge.model, judge.prompt, judge.prompt_sha256) == before
-    names = [line.name for line in judges.judge_rows(session, study)]
+    names = [judge.rater.name for judge, _, _ in judges.of_study(session, study)]
     assert names == ["Lain", "Mesin"]
 
 

@@ -13,7 +13,7 @@ from relevansi.chatbot.failures import RETRIEVER
 from relevansi.cli.evaluations.scoring import questions_in
 from relevansi.cli.frame.options import FILE, OUTPUT, naming, timeout_option, tries_option
 from relevansi.cli.frame.output import is_standard, notice, resumable_bar, say, write
-from relevansi.i18n import gettext, ngettext
+from relevansi.i18n import gettext, mark, ngettext
 from relevansi.services.evaluations import json_answering
 from relevansi.services.evaluations.json_answering import Answering
 
@@ -109,16 +109,14 @@ def json_v2_command(  # noqa: PLR0913 (a parameter for each option)
         "%(done)s of %(total)s questions answered", done=total - unanswered, total=total
     )
     say(f"{answering.path}: {progress}")
-    if unanswered > failed:
-        ended = gettext(
-            "Ended after several failed calls in a row; %(n)s questions have no answer. "
-            "--resume asks them again.",
-            n=unanswered,
-        )
-        raise click.ClickException(ended)
     if unanswered:
-        refusal = gettext("%(n)s questions have no answer; --resume asks them again.", n=unanswered)
-        raise click.ClickException(refusal)
+        why = mark("%(n)s questions have no answer; --resume asks them again.")
+        if unanswered > failed:
+            why = mark(
+                "Ended after several failed calls in a row; %(n)s questions have no answer. "
+                "--resume asks them again."
+            )
+        raise click.ClickException(gettext(why, n=unanswered))
 
 
 def _warn_without_contexts(n: int) -> None:

@@ -21,7 +21,7 @@ from relevansi.cli.frame.commands import AppFactory
 from relevansi.cli.frame.options import FILE, WIDTH, Command, Reply, output_option, replies
 from relevansi.cli.frame.output import is_standard, notice, printed, say, steps, write, write_files
 from relevansi.config import secret
-from relevansi.db import engine, soundness
+from relevansi.db import soundness
 from relevansi.exporters.comparisons.words import positions
 from relevansi.exporters.exports import meanings, metrics_tables
 from relevansi.exporters.frame.csv_cells import CsvStyle
@@ -399,9 +399,18 @@ def check_command() -> None:
 
     Says equal or what is damaged or differs.
     """
-    with options.opened() as used:
-        _refuse_damaged(used)
-        with used.reading() as session:
+    with options.opened() as database:
+        damaged = soundness.faults(database)
+        for fault in damaged:
+            say(fault)
+        if damaged:
+            refusal = gettext(
+                "The database is damaged (%(name)s). Restore the latest backup: "
+                "relevansi restore FILE --replace",
+                name=database.description,
+            )
+            raise click.ClickException(refusal)
+        with database.reading() as session:
             figures = stored_summaries.check(session)
     for rater, run_id, query_id, column, stored, computed in figures:
         say(f"{rater}  {run_id}/{query_id}  {column}: {stored} != {computed}")
@@ -409,16 +418,3 @@ def check_command() -> None:
         differ = ngettext("%(n)s figure differs.", "%(n)s figures differ.", len(figures))
         raise click.ClickException(differ)
     say(gettext("Equal: every stored figure is what the judgments make it."))
-
-
-def _refuse_damaged(database: engine.Database) -> None:
-    damaged = soundness.faults(database)
-    for fault in damaged:
-        say(fault)
-    if damaged:
-        refusal = gettext(
-            "The database is damaged (%(name)s). Restore the latest backup: "
-            "relevansi restore FILE --replace",
-            name=database.description,
-        )
-        raise click.ClickException(refusal)

@@ -239,23 +239,21 @@ def _answers(head: Head, figures: Figures, reading: Section) -> Iterator[Section
         tau_sim=notation.number(head["tau_sim"]),
     )
     citations = gettext("Citations are left out of exact match and F1.")
-    if head.get("keep_citations"):
+    if head["keep_citations"]:
         citations = gettext("Citations count as words in exact match and F1.")
-    by_setting = head.get("settings", {})
-    settings = (_setting_text(name, by_setting[name]) for name in SETTINGS if name in by_setting)
+    settings = []
+    for name, bounds in sorted(head["settings"].items(), key=lambda item: SETTINGS.index(item[0])):
+        values = dict.fromkeys(notation.number(bounds[end]) for end in ("lowest", "highest"))
+        sentence = gettext(
+            "The file states %(name)s %(value)s (%(n)s answers).",
+            name=name,
+            value=" - ".join(values),
+            n=int(bounds["n"]),
+        )
+        settings.append(sentence)
     yield _settings(head, cosines, citations, *settings)
     appendix = gettext("Appendix")
     yield Section("appendix", appendix, (), (_answer_table("appendix", appendix, further),))
-
-
-def _setting_text(name: str, bounds: Mapping[str, float]) -> str:
-    values = dict.fromkeys(notation.number(bounds[end]) for end in ("lowest", "highest"))
-    return gettext(
-        "The file states %(name)s %(value)s (%(n)s answers).",
-        name=name,
-        value=" - ".join(values),
-        n=int(bounds["n"]),
-    )
 
 
 def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
@@ -280,8 +278,7 @@ def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]
 
 def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
     """Yield the sections on JSON answers: gate, fields, failures, reading, provenance."""
-    subset, stopped = head["subset"], head.get("stopped")
-    dev_means = head.get("part_means", {}).get("subset")
+    subset, stopped, dev_means = head["subset"], head["stopped"], head["part_means"]["subset"]
     sets = {gettext("Dev set"): subset} if subset else {}
     means = {gettext("Dev set"): dev_means} if dev_means else {}
     if not stopped:

@@ -63,25 +63,21 @@ def rated_rows(report: RunReport) -> list[tuple[Value, ...]]:
     columns = columns_of(report)
     lines = []
     for row in report.rows:
-        cells = {**values_by_column(row.summary), **_cells(row, report)}
+        summary = row.summary
+        is_known = summary.state is not QueryState.UNREADABLE
+        cells: dict[str, Value] = {
+            **values_by_column(summary),
+            **by_column(summary),
+            "query_id": row.query_id if report.is_original else row.external_id or row.query_id,
+            **fields(row, "question", "category"),
+            "results_count": summary.results_count if is_known else None,
+            "response_quality": summary.quality if is_known else None,
+            "notes": _notes(row, report.cannot_tell),
+        }
+        if summary.complete and summary.state is QueryState.EMPTY:
+            cells["mrr"] = 0
         lines.append(tuple(cells[name] for name in columns))
     return lines
-
-
-def _cells(row: QueryRow, report: RunReport) -> dict[str, Value]:
-    """Return the cells of a query by column; what is not known of it is blank."""
-    summary, figures = row.summary, by_column(row.summary)
-    if summary.complete and summary.state is QueryState.EMPTY:
-        figures["mrr"] = 0
-    is_known = summary.state is not QueryState.UNREADABLE
-    return {
-        "query_id": row.query_id if report.is_original else row.external_id or row.query_id,
-        **fields(row, "question", "category"),
-        "results_count": summary.results_count if is_known else None,
-        **figures,
-        "response_quality": summary.quality if is_known else None,
-        "notes": _notes(row, report.cannot_tell),
-    }
 
 
 def _notes(row: QueryRow, cannot_tell: CannotTell | None) -> str:

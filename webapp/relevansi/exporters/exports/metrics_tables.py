@@ -42,19 +42,15 @@ from relevansi.metrics.judging.registry import (
     measure_of,
 )
 from relevansi.notation import decimals
-from relevansi.records import BlindCounts, Blindness, State
+from relevansi.records import Blindness, State
 
 
 def blindness_json(blindness: Blindness) -> dict[str, JsonValue]:
     """How many verdicts and grades were given blind, open (with the last one's time) or neither."""
-    return {"verdicts": _given_json(blindness.verdicts), "grades": _given_json(blindness.grades)}
-
-
-def _given_json(counts: BlindCounts) -> JsonValue:
     return {
-        **fields(counts, "n", "blind", "open"),
-        "last_open": moment_json(counts.last_open),
-        "unknown": counts.unknown,
+        name: fields(counts, "n", "blind", "open")
+        | {"last_open": moment_json(counts.last_open), "unknown": counts.unknown}
+        for name, counts in fields(blindness, "verdicts", "grades").items()
     }
 
 

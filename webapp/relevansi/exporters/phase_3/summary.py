@@ -48,8 +48,6 @@ from relevansi.metrics.phase_3.user_study import (
     UserStudyReport,
 )
 
-CATEGORY_FIGURES = leading(HEADLINES)
-"""The figures that are given per category."""
 PERSON_FIGURES = (
     *("mean_precision_at_5", "mean_overall_precision", "mrr"),
     *("success_rate", "coverage", "mean_response_quality"),
@@ -142,15 +140,14 @@ def stages(report: UserStudyReport) -> Table:
             (numbers(gettext("Rated")), lambda person: person.n_rated),
             (numbers(gettext("Failed calls")), lambda person: person.totals.n_failed),
             (numbers(gettext("Unreadable answers")), lambda person: person.totals.n_unreadable),
-            (numbers(gettext("SUS items answered")), _n_answered_items),
+            (
+                numbers(gettext("SUS items answered")),
+                lambda person: len(person.usability) - person.usability.count(None),
+            ),
             (numbers("SUS"), lambda person: _score(person.usability_score)),
         ),
         provenance(report),
     )
-
-
-def _n_answered_items(person: Person) -> int:
-    return sum(answer is not None for answer in person.usability)
 
 
 def _consent(person: Person) -> str:
@@ -201,7 +198,7 @@ def by_category(report: UserStudyReport) -> Table:
     parts = (gettext("Value"), *bounds, gettext("Participants"), gettext("Questions"))
     figure_columns = [
         (numbers(figure_name(name), *parts), partial(figure, name=name))
-        for name in CATEGORY_FIGURES
+        for name in leading(HEADLINES)
     ]
     share = notation.percent(CONFIDENCE)
     return table_of(

@@ -208,11 +208,21 @@ def read_questions(
         raise ImportRefused(error("unknown_format", name, looks))
     reading = ItemReading(name, list(numbers))
     reading.count(top, _TOP_KEYS)
-    entries = _questions(reading, listed, place)
+    entries: dict[str, tuple[JsonQuestion, Mapping[str, Any]]] = {}
+    for position, raw in enumerate(listed):
+        where = f"{place}[{position}]"
+        question = reading.item(raw, where)
+        if question is not None and question.row_id in entries:
+            words = {"place": f"{where}.id", "id": question.row_id}
+            reading.problems.append(error("item_id_repeated", name, words))
+        elif question is not None:
+            entries[question.row_id] = question, raw
+    if not entries:
+        raise ImportRefused(error("no_queries", name), *reading.problems)
     version = json_answers.eval_set_version(PurePath(name).stem, listed)
     return JsonQuestionSet(
-        questions=tuple(question for question, _ in entries),
-        raw=tuple(raw for _, raw in entries),
+        questions=tuple(question for question, _ in entries.values()),
+        raw=tuple(raw for _, raw in entries.values()),
         top=_top(top),
         version=version,
         hashes=frozenset(
@@ -239,17 +249,40 @@ def join(
     """
     question_set = read_questions(questions_name, questions_data)
     reading = ItemReading(outputs_name)
-    unanswered = {q.row_id: replace(q, output=None) for q in question_set.questions}
-    fields, answered = _answers(reading, outputs, unanswered)
-    without = [row_id for row_id in unanswered if row_id not in answered]
+    questions = {q.row_id: replace(q, output=None) for q in question_set.questions}
+    fields: dict[str, object] = {}
+    answered: dict[str, JsonQuestion] = {}
+    for line in read_lines(outputs_name, outputs):
+        if isinstance(line, Problem):
+            reading.problems.append(line)
+            continue
+        if "id" not in line.value and {*PROVENANCE, "provenance"} & line.value.keys():
+            fields |= _top(line.value)
+            reading.count(line.value, _TOP_KEYS)
+            continue
+        row, wrong = read_row(Output, line)
+        reading.problems += wrong
+        if row is None:
+            continue
+        row_id = str(row.id)
+        if row_id in answered or row_id not in questions:
+            code = "line_id_repeated" if row_id in answered else "line_id_unknown"
+            reading.problems.append(error(code, outputs_name, {"id": row_id}, line=line.number))
+            continue
+        reading.count(line.value, _CALL_KEYS.union(row.__struct_fields__))
+        row_contexts = reading.contexts(row, row_id)
+        contexts = questions[row_id].contexts if row_contexts is None else row_contexts
+        output = reading.text(row.output, f"{row_id}.output")
+        answered[row_id] = replace(questions[row_id], output=output, contexts=contexts)
+    without = [row_id for row_id in questions if row_id not in answered]
     merged = _provenance(outputs_name, {**question_set.top, **fields, **(provenance or {})})
     version = merged["eval_set_version"]
     if version.rpartition("@")[2].lower() not in question_set.hashes:
         words = {"stated": version, "questions": questions_name, "own": question_set.version}
         raise ImportRefused(error("other_eval_set", outputs_name, words))
     problems = [*question_set.problems, *reading.problems, *_unanswered(outputs_name, without)]
-    questions = tuple((unanswered | answered).values())
-    return JsonAnswerSet(questions, merged, (*problems, *reading.remarks()))
+    all_questions = tuple((questions | answered).values())
+    return JsonAnswerSet(all_questions, merged, (*problems, *reading.remarks()))
 
 
 def read_subset(name: str, data: bytes) -> tuple[str, ...]:
@@ -270,56 +303,6 @@ def read_subset(name: str, data: bytes) -> tuple[str, ...]:
 def _top(document: Mapping[str, Any]) -> dict[str, object]:
     inner = document.get("provenance")
     return {**(inner if isinstance(inner, dict) else {}), **document}
-
-
-def _questions(
-    reading: ItemReading, listed: Sequence[object], place: str
-) -> list[tuple[JsonQuestion, Mapping[str, Any]]]:
-    questions: dict[str, tuple[JsonQuestion, Mapping[str, Any]]] = {}
-    for position, raw in enumerate(listed):
-        where = f"{place}[{position}]"
-        question = reading.item(raw, where)
-        if question is None or not isinstance(raw, dict):
-            continue
-        if question.row_id in questions:
-            words = {"place": f"{where}.id", "id": question.row_id}
-            reading.problems.append(error("item_id_repeated", reading.name, words))
-            continue
-        questions[question.row_id] = (question, raw)
-    if not questions:
-        raise ImportRefused(error("no_queries", reading.name), *reading.problems)
-    return list(questions.values())
-
-
-def _answers(
-    reading: ItemReading, file: BinaryIO, questions: Mapping[str, JsonQuestion]
-) -> tuple[dict[str, object], dict[str, JsonQuestion]]:
-    """The provenance in an outputs file, and the questions that it answers by their ids."""
-    fields: dict[str, object] = {}
-    answered: dict[str, JsonQuestion] = {}
-    for line in read_lines(reading.name, file):
-        if isinstance(line, Problem):
-            reading.problems.append(line)
-            continue
-        if "id" not in line.value and {*PROVENANCE, "provenance"} & line.value.keys():
-            fields |= _top(line.value)
-            reading.count(line.value, _TOP_KEYS)
-            continue
-        row, wrong = read_row(Output, line)
-        reading.problems += wrong
-        if row is None:
-            continue
-        row_id = str(row.id)
-        if row_id in answered or row_id not in questions:
-            code = "line_id_repeated" if row_id in answered else "line_id_unknown"
-            reading.problems.append(error(code, reading.name, {"id": row_id}, line=line.number))
-            continue
-        reading.count(line.value, _CALL_KEYS.union(row.__struct_fields__))
-        row_contexts = reading.contexts(row, row_id)
-        contexts = questions[row_id].contexts if row_contexts is None else row_contexts
-        output = reading.text(row.output, f"{row_id}.output")
-        answered[row_id] = replace(questions[row_id], output=output, contexts=contexts)
-    return fields, answered
 
 
 def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:

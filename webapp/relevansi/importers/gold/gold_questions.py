@@ -128,16 +128,12 @@ def read(name: str, data: bytes) -> GoldFile:
 
 def _with_lines(problems: Sequence[Problem], data: bytes) -> Iterator[Problem]:
     """Yield the problems, each of a question with the line on which the question begins."""
-    lines = _lines_of_questions(data.decode("utf-8-sig"))
+    text = data.decode("utf-8-sig")
+    top = dict(json_text.entries(text, text.index("{")))
+    lines = [text.count("\n", 0, at) + 1 for _, at in json_text.entries(text, top["questions"])]
     for problem in problems:
         entry = re.match(r"questions\[(\d+)\]", str(problem.details.get("place", "")))
         yield replace(problem, line=lines[int(entry[1])]) if entry else problem
-
-
-def _lines_of_questions(text: str) -> list[int]:
-    """The line, from 1, in which each entry of ``questions`` begins in a JSON object."""
-    top = dict(json_text.entries(text, text.index("{")))
-    return [text.count("\n", 0, at) + 1 for _, at in json_text.entries(text, top["questions"])]
 
 
 EntryT = TypeVar("EntryT", bound=FromFile)

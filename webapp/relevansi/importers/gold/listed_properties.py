@@ -115,7 +115,9 @@ def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
         value = fields.get(key)
         if value is None or is_placeholder(value):
             return None
-        exact = _exact(value)
+        exact = None
+        if isinstance(value, int | float | str) and not isinstance(value, bool):
+            exact = exact_number(value if isinstance(value, str) else repr(value))
         fits = exact is not None and (exact >= 0 if largest is None else abs(exact) <= largest)
         if not fits:
             wrong.append((key, value, "number"))
@@ -136,9 +138,3 @@ def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
         point=point,
         slug=text("slug") or None,
     )
-
-
-def _exact(value: object) -> Fraction | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    return exact_number(value if isinstance(value, str) else repr(value))

@@ -150,7 +150,7 @@ def _manifest(pack: ProofPack) -> Manifest:
             if version == PACK_VERSION:
                 return convert(document, Manifest)
             if type(version) is int and version > 0:
-                versions = {"version": str(version)[:20], "known": PACK_VERSION}
+                versions = {"version": str(version)[:20], "known": str(PACK_VERSION)}
                 raise ImportRefused(error("pack_other_version", pack.name, versions))
     except UnreadableMember as wrong:
         place = wrong.why

@@ -22,9 +22,6 @@ from relevansi.metrics.evaluations.chunks import CHUNK_FIGURES
 from relevansi.metrics.evaluations.json_answers import WEIGHTS
 from relevansi.services.study import studies
 
-MAX_PARTS = 200
-"""How many sentences or chunks of one item its page shows; it counts the rest."""
-
 
 class EvaluationKind(StrEnum):
     ANSWERS = "answers"

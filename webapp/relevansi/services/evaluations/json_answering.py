@@ -243,16 +243,13 @@ def begin(
                 answering.answered.add(str(line.value["id"]))
                 continue
             for name in ("retriever", *head):
-                _check_same(path, name, line.value.get(name), head.get(name))
+                theirs, ours = line.value.get(name), head.get(name)
+                if theirs != ours:
+                    values = (theirs, ours)
+                    stated = [gettext("none") if value is None else value for value in values]
+                    raise OtherAnswers(path, field=name, theirs=stated[0], ours=stated[1])
             answering.head = {**line.value, **head}
     return answering
-
-
-def _check_same(path: Path, name: str, of_file: object, of_call: object) -> None:
-    if of_file != of_call:
-        theirs = gettext("none") if of_file is None else str(of_file)
-        ours = gettext("none") if of_call is None else str(of_call)
-        raise OtherAnswers(path, field=name, theirs=theirs, ours=ours)
 
 
 def ask_rest(

@@ -15,11 +15,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
 from msgspec import Struct
 from sqlalchemy import Row, exists, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, contains_eager
 
 from relevansi.chatbot.client import UnusableAddress, full_address, public_address
 from relevansi.config import JudgeEndpoint
@@ -98,7 +97,7 @@ def make(
     prompts.check(prompt)
     if raters.find_named(session, study, name) is not None:
         raise raters.NameTaken(name)
-    digest = _digest(prompt)
+    digest = sha256(prompt.encode()).hexdigest()
     judge = MachineJudge(model=endpoint.model, prompt=prompt, prompt_sha256=digest, created_at=now)
     judge.rater = Rater(study=study, name=name, is_machine=True, created_at=now)
     judge.endpoint, judge.temperature = public_address(address(endpoint)), 0.0
@@ -137,40 +136,21 @@ def find_judge(session: Session, study: Study, name: str) -> MachineJudge:
     return find(session, study, find_machine(session, study, name).id)
 
 
-def judge_rows(session: Session, study: Study) -> Sequence[Row[Any]]:
-    """Return the study's machine judges, the newest first."""
-    judge_id = MachineJudge.rater_id
-    n_judged = select(func.count()).where(
-        Judgment.rater_id == judge_id, Judgment.verdict.is_not(None)
-    )
+def of_study(session: Session, study: Study) -> Sequence[Row[tuple[MachineJudge, int, bool]]]:
+    """Return the study's machine judges, the newest first: what they judged, whether at work."""
+    judge_id, judged = MachineJudge.rater_id, Judgment.verdict.is_not(None)
+    n_judged = select(func.count()).where(Judgment.rater_id == judge_id, judged)
     is_running = exists().where(
         MachineSession.rater_id == judge_id, MachineSession.ended_at.is_(None)
     )
-    return session.execute(
-        select(
-            Rater.id,
-            Rater.name,
-            MachineJudge.model,
-            MachineJudge.prompt_sha256,
-            MachineJudge.created_at,
-            MachineJudge.released_at,
-            Rater.removed_at,
-            n_judged.scalar_subquery().label("judged"),
-            is_running.label("is_running"),
-        )
-        .join(Rater, Rater.id == judge_id)
-        .where(Rater.study_id == study.id)
-        .order_by(judge_id.desc())
-    ).all()
+    rows = select(MachineJudge, n_judged.scalar_subquery(), is_running).join(MachineJudge.rater)
+    of_study = rows.where(Rater.study_id == study.id).options(contains_eager(MachineJudge.rater))
+    return session.execute(of_study.order_by(judge_id.desc())).all()
 
 
 def fits(judge: MachineJudge, endpoint: JudgeEndpoint) -> bool:
     """Whether the configured endpoint and model are those of the judge."""
     return (public_address(address(endpoint)), endpoint.model) == (judge.endpoint, judge.model)
-
-
-def _digest(prompt: str) -> str:
-    return sha256(prompt.encode()).hexdigest()
 
 
 MIN_SHARED = 20

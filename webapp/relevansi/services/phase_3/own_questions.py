@@ -11,7 +11,7 @@ from enum import StrEnum
 from math import ceil
 
 from msgspec import Struct
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, contains_eager
 
 from relevansi import failures
@@ -51,14 +51,6 @@ def state_of(question: OwnQuestion, now: datetime) -> QuestionState:
     if loop.is_abandoned(question, now):
         return QuestionState.INTERRUPTED
     return QuestionState(question.state)
-
-
-def waiting_before(session: Session, question: OwnQuestion, now: datetime) -> int:
-    """Return how many questions are on their way or have waited longer than `question`."""
-    earlier = WAITING & (OwnQuestion.put_at < question.put_at)
-    is_asked = loop.is_leased(OwnQuestion, now)
-    count = select(func.count()).select_from(OwnQuestion).where(or_(is_asked, earlier))
-    return session.scalar(count) or 0
 
 
 def rater(participant: Participant) -> Rater:
@@ -192,7 +184,11 @@ def ask(
     if _questions_left(phase, history) <= 0:
         raise NoQuestionLeft
     _enforce_pause(phase, history, now)
-    conversation, session_id = _conversation_of(history, new_conversation)
+    conversation, session_id = 1, f"relevansi_{secrets.token_hex(8)}"
+    if history:
+        last = history[-1]
+        conversation = last.conversation + new_conversation
+        session_id = session_id if new_conversation else last.session_id
     own_sets = select(QuestionSet).where(QuestionSet.study_id == rater(participant).study_id)
     question_set = session.scalars(own_sets).one()
     begun = [row.conversation for row in history if row.state == QuestionState.ANSWERED]
@@ -269,11 +265,15 @@ def lines(session: Session, participant: Participant, now: datetime) -> tuple[Ow
         .where(OwnQuestion.participant_id == participant.id)
         .order_by(Question.position)
     )
+    is_on_its_way = loop.is_leased(OwnQuestion, now)
     listed = []
     for row, question, answer, summary in rows:
         state, answer_state = state_of(row, now), QueryState(answer) if answer else None
         open_parts = (summary.open_judgments, summary.quality) if summary else (0, None)
-        before = waiting_before(session, row, now) if row.state == QuestionState.WAITING else 0
+        before = 0
+        if row.state == QuestionState.WAITING:
+            earlier = is_on_its_way | (WAITING & (OwnQuestion.put_at < row.put_at))
+            before = session.scalars(select(func.count(OwnQuestion.id)).where(earlier)).one()
         listed.append(OwnQuestionLine(row, question, state, answer_state, *open_parts, before))
     return tuple(listed)
 
@@ -323,14 +323,6 @@ def _enforce_pause(phase: UserStudy, history: list[OwnQuestion], now: datetime) 
     pause = max(row.put_at for row in history) + timedelta(seconds=phase.pause_seconds) - now
     if pause > timedelta(0):
         raise TooSoon(ceil(pause.total_seconds()))
-
-
-def _conversation_of(history: list[OwnQuestion], is_new: bool) -> tuple[int, str]:
-    """Return the number of the conversation, and the id of its session with the chatbot."""
-    if history and not is_new:
-        return history[-1].conversation, history[-1].session_id
-    number = history[-1].conversation + 1 if history else 1
-    return number, f"relevansi_{secrets.token_hex(8)}"
 
 
 def _new_run(phase: UserStudy, question_set: QuestionSet, now: datetime) -> Run:

@@ -371,25 +371,20 @@ def facts(session: Session, study: Study, packed: Sequence[Run], rule: Rule) -> 
         name: [{"since": time.since, "until": time.until} for time in getattr(exposure, name)]
         for name in ("badged", "record_shown", "suggested")
     }
+    scale, of_kind = Scale.stored(study.scale), {}
+    if scale != BINARY or KINDS[study.kind].of_collection:  # a pack of the method names neither
+        merging = scale.merging(study.merging)
+        of_kind = {"kind": study.kind, "scale": to_builtins(scale), "merging": merging}
     return {
         "study": study.name,
         "rule": rule.name,
         "cannot_tell": study.cannot_tell,
-        **_kind_json(study),
+        **of_kind,
         "raters": [rater.name for rater in studies.raters(session, study)],
         "blindness": blindness_json(blindness),
         **times,
         "runs": [_run_json(run) for run in packed],
     }
-
-
-def _kind_json(study: Study) -> dict[str, Any]:
-    """Return kind, scale and merging of a study; nothing for properties on a binary scale."""
-    scale = Scale.stored(study.scale)
-    if scale == BINARY and not KINDS[study.kind].of_collection:
-        return {}
-    merging = scale.merging(study.merging)
-    return {"kind": study.kind, "scale": to_builtins(scale), "merging": merging}
 
 
 def _run_json(run: Run) -> dict[str, Any]:

@@ -163,6 +163,33 @@ def _cell(block: Sequence[QuestionProgress], rater: str, *, is_blind: bool) -> M
     )
 
 
+class StudyMap(NamedTuple):
+    """Raters by questions, ``rows`` and their ``total``, and the questions that too few will judge.
+
+    These are in words: those that ``nobody`` will judge, and those with fewer raters than wanted.
+    """
+
+    questions: Sequence[QuestionProgress]
+    raters: Sequence[RaterProgress]
+    rows: Sequence[MapRow]
+    total: MapRow
+    nobody: str
+    too_few: str
+
+
+def study_map(session: Session, study: Study) -> StudyMap:
+    """Return how far everybody whose verdicts are awaited is with each question."""
+    questions, is_blind = question_progress(session, study), studies.is_blind(session, study)
+    raters = [rater_progress(session, rater) for rater in reports.awaited(session, study)]
+    names, sets = [line.name for line in raters], assignments.numbered(session, study)
+    rows = map_rows(questions, names, is_blind=is_blind)
+    total = map_row(questions, names, is_blind=is_blind)
+    unreached = [line.id for line in questions if not line.reach]
+    short = [line.id for line in questions if 0 < line.reach < (study.overlap or 1)]
+    in_words = (assignments.written(ids, sets) for ids in (unreached, short))
+    return StudyMap(questions, raters, rows, total, *in_words)
+
+
 def progress_of_raters(session: Session, study: Study) -> tuple[RaterProgress, ...]:
     """Return the progress of everybody who can still judge."""
     return tuple(rater_progress(session, rater) for rater in studies.present(session, study))

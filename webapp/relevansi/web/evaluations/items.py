@@ -24,7 +24,7 @@ from relevansi.metrics.evaluations.json_answers import (
 )
 from relevansi.metrics.evaluations.registry import EVALUATIONS
 from relevansi.metrics.evaluations.similarity import Coverage
-from relevansi.services.evaluations.evaluations import ITEM_FIGURES, MAX_PARTS, EvaluationKind
+from relevansi.services.evaluations.evaluations import ITEM_FIGURES, EvaluationKind
 
 LABELS = {
     "overlap": mark("Supported claims (overlap)"),
@@ -67,9 +67,6 @@ def item_label(kind: EvaluationKind, name: str) -> str:
         return gettext("F1 (words)")
     return gettext(LABELS.get(name) or EVALUATIONS[kind].measures[name].label)
 
-
-MOST_TEXT = 20_000
-MOST_WORDS = 150
 
 SUPPORTS = {
     Support.SUPPORTED: ("good", mark("Supported")),
@@ -114,16 +111,15 @@ def _answer(item: EvaluationItem) -> Shown:
     for part, sentence in zip(item.parts, sentences(item.row["answer"]), strict=True):
         look, support = SUPPORTS[part["support"]]
         cosine = part["cosine"]
-        cited = [(name, contexts.get(name)) for name in dict.fromkeys(sentence.citations)]
         shown = {
-            "text": cut(sentence.text),
+            "text": sentence.text,
             "look": look,
             "support": gettext(support),
             "cosine": "" if cosine is None else notation.figure(cosine, "coefficient"),
-            "contexts": [(name, None if text is None else cut(text)) for name, text in cited],
+            "contexts": [(name, contexts.get(name)) for name in dict.fromkeys(sentence.citations)],
         }
         parts.append({**part, **shown})
-    return {"expected": () if gold is None else ((cut(gold), ""),), **_first(parts)}
+    return {"expected": () if gold is None else ((gold, ""),), "parts": parts}
 
 
 def _chunks(item: EvaluationItem) -> Shown:
@@ -133,18 +129,12 @@ def _chunks(item: EvaluationItem) -> Shown:
     for part, text in zip(item.parts, score.row.retrieved_chunks, strict=True):
         words = set(text.split())
         counts = {"n_common": len(words & score.common), "n_words": len(words)}
-        parts.append({**part, **counts, "segments": _marked(cut(text), {"common": score.common})})
+        parts.append({**part, **counts, "segments": _marked(text, {"common": score.common})})
     return {
-        "expected": _marked(cut(score.row.expected_answer), looks),
-        "surplus": sorted(score.surplus)[:MOST_WORDS],
-        "n_surplus": len(score.surplus),
-        **_first(parts),
+        "expected": _marked(score.row.expected_answer, looks),
+        "surplus": sorted(score.surplus),
+        "parts": parts,
     }
-
-
-def _first(parts: list[Shown]) -> Shown:
-    """Return the parts that a page has room for, and how many are hidden."""
-    return {"parts": parts[:MAX_PARTS], "n_hidden": max(0, len(parts) - MAX_PARTS)}
 
 
 def _json(item: EvaluationItem) -> Shown:
@@ -152,7 +142,7 @@ def _json(item: EvaluationItem) -> Shown:
     if score.reason is not None:
         failure = f"{gettext(FAILURES[score.reason])} {score.output.field or ''}".strip()
     parts = [{**part, **_field(score, part["key"], float(part["score"]))} for part in item.parts]
-    return {"parts": parts, "failure": failure, "output": cut(score.question.output or "")}
+    return {"parts": parts, "failure": failure, "output": score.question.output}
 
 
 def _field(score: JsonScore, name: str, earned: float) -> Shown:
@@ -223,7 +213,7 @@ def _paired(pairs: Coverage, expected: object, answered: object) -> tuple[Lines,
             look = "common" if at in numbers else unpaired
             if look == "surplus" and at >= pairs.n_given:
                 look = "ignored"
-            lines.append((cut(plain(text)), look, numbers.get(at)))
+            lines.append((plain(text), look, numbers.get(at)))
         return lines
 
     return side(expected, 0, "missed"), side(answered, 1, "surplus")
@@ -232,21 +222,21 @@ def _paired(pairs: Coverage, expected: object, answered: object) -> tuple[Lines,
 def _paths(score: JsonScore) -> tuple[Lines, Lines]:
     quoted: Lines = []
     for reference in score.references:
-        file = cut(reference.file or "-")
+        file = reference.file or "-"
         line = gettext("%(file)s: no anchor found", file=file)
         if reference.ok:
-            line = f"{file}: “{cut(reference.anchor or '')}”"
+            line = f"{file}: “{reference.anchor}”"
         elif not reference.file_known:
             line = gettext("%(file)s: the file is none of the contexts'", file=file)
         quoted.append((line, "common" if reference.ok else "surplus", None))
-    return [(cut(context.source_path), "", None) for context in score.question.contexts], quoted
+    return [(context.source_path, "", None) for context in score.question.contexts], quoted
 
 
 def lines_of(value: object) -> list[str]:
     """Return a value of a JSON answer as one text for each entry."""
     if value is None:
         return []
-    return [cut(plain(part)) for part in (value if isinstance(value, list) else [value])]
+    return [plain(part) for part in (value if isinstance(value, list) else [value])]
 
 
 def plain(value: object) -> str:
@@ -262,9 +252,3 @@ def _marked(text: str, looks: Mapping[str, frozenset[str]]) -> list[tuple[str, s
         elif piece:
             pieces.append((piece, look))
     return pieces
-
-
-def cut(text: Any) -> str:
-    """Return a text as long as a page can bear."""
-    words = str(text)
-    return words if len(words) <= MOST_TEXT else words[:MOST_TEXT] + "…"

@@ -66,7 +66,7 @@ blueprint = Blueprint("machine_judges", __name__, url_prefix="/study/machine-jud
 def index() -> str:
     """List the machine judges, or explain how an endpoint is configured."""
     with access.reading() as (session, rater):
-        lines = judges.judge_rows(session, rater.study)
+        lines = judges.of_study(session, rater.study)
     return render_template("machine_judges/page.html", **_configured(), judges=lines)
 
 
@@ -110,8 +110,8 @@ def show(judge_id: int) -> Response:
             work = calls.progress(session, judge, access.now())
         if work.current is None:
             return htmx.reload()  # it has ended: more than this part is another
-        current, part = session_in_words(work.current), "machine_judges/_work.html"
-        return Response(render_template(part, judge_id=judge_id, work=work, current=current))
+        part = "machine_judges/_work.html"
+        return Response(render_template(part, judge_id=judge_id, work=work, cost=_cost))
     return Response(_page(judge_id, form, errors, has_terms="most_calls" in request.args))
 
 
@@ -211,8 +211,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, has_terms: 
             judge=judge,
             judge_id=judge_id,
             work=work,
-            current=session_in_words(work.current),
-            earlier=tuple(map(session_in_words, work.earlier)),
+            cost=_cost,
             sentences=calls.SENTENCES,
             estimate=estimate,
             expected=expected,
@@ -246,20 +245,6 @@ def _why_not(judge: MachineJudge, work: calls.JudgeProgress) -> str:
     if not work.n_open:
         return gettext("It has judged every card of the study.")
     return ""
-
-
-def session_in_words(session_now: calls.SessionProgress | None) -> dict[str, Any] | None:
-    if session_now is None:
-        return None
-    line, why = session_now.line, session_now.line.why
-    return {
-        "line": line,
-        "state": session_now.state,
-        "judged": session_now.judged,
-        "estimated": _cost(line.estimated_prompt_tokens, line.estimated_completion_tokens, line),
-        "used": _cost(line.prompt_tokens, line.completion_tokens, line),
-        "why": gettext(calls.SENTENCES[why]) if why else "",
-    }
 
 
 def _cost(prompt: int, completion: int, terms: calls.Terms | MachineSession) -> dict[str, str]:

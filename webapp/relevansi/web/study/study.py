@@ -29,7 +29,7 @@ from relevansi.services.judging import reasons
 from relevansi.services.rating import asked_again
 from relevansi.services.runs import reports
 from relevansi.services.runs.reports import Rule
-from relevansi.services.study import assignments, progress, studies
+from relevansi.services.study import progress, studies
 from relevansi.services.study.studies import Switches
 from relevansi.web.frame import access, forms, htmx, origins
 from relevansi.web.frame.forms import (
@@ -274,44 +274,34 @@ def guidelines() -> Response:
 def show_progress() -> Response:
     """Show how far the questions of the study are rated, by whom, and what is left."""
     with access.reading() as (session, rater):
-        study = rater.study
-        questions = progress.question_progress(session, study)
-        is_blind = studies.is_blind(session, study)
-        sets = assignments.numbered(session, study)
-        short = [question for question in questions if question.reach < (study.overlap or 1)]
-        in_study = reports.in_study(study)
-        blindness = reports.blindness(session, study, in_study, Rule(reports.MAJORITY))
-        rule = reports.final_rule(session, study)
-        awaited = reports.awaited(session, study)
-        raters = [progress.rater_progress(session, line) for line in awaited]
-        names = [line.name for line in raters]
-        total = progress.map_row(questions, names, is_blind=is_blind)
+        study, in_study = rater.study, reports.in_study(rater.study)
+        study_map = progress.study_map(session, study)
+        cells = zip(study_map.raters, study_map.total.cells, strict=True)
         return htmx.respond(
             "study/standing.html",
             "study/_standing.html",
             at=access.now(),
-            state=reports.state(session, study, in_study, rule),
+            **study_map._asdict(),
+            state=reports.state(session, study, in_study, reports.final_rule(session, study)),
             saving=progress.saving(session, study),
             pool_depth=study.pool_depth,
             overlap=study.overlap,
-            raters=raters,
-            questions=questions,
-            rows=progress.map_rows(questions, names, is_blind=is_blind),
-            total=total,
             reminders={
-                name: _reminder(study, name, cell.cards_left)
-                for name, cell in zip(names, total.cells, strict=True)
-                if cell and cell.cards_left and name != rater.name
+                line.name: _reminder(study, line.name, cell.cards_left)
+                for line, cell in cells
+                if cell and cell.cards_left and line.name != rater.name
             },
             runs=progress.runs_by_question(session, study),
-            blindness=blindness_sentence(blindness),
+            blindness=blindness_sentence(_blindness(session, study)),
             askable=asked_again.askable(session, study),
             waiting=asked_again.waiting(session, study),
-            nobody=assignments.written((line.id for line in short if not line.reach), sets),
-            too_few=assignments.written((line.id for line in short if line.reach), sets),
             machines=sum(rater.is_machine for rater in studies.people_and_machines(session, study)),
-            settled=planning.settled_part(session, study) if questions else None,
+            settled=planning.settled_part(session, study) if study_map.questions else None,
         )
+
+
+def _blindness(session: Session, study: Study) -> Blindness:
+    return reports.blindness(session, study, reports.in_study(study), Rule(reports.MAJORITY))
 
 
 def _reminder(study: Study, name: str, n_cards: int) -> str:
@@ -359,8 +349,6 @@ def _page(
 ) -> dict[str, Any]:
     """Return the values of the page of settings; `unconfirmed` ones wait for a yes."""
     has_verdicts = studies.has_verdicts(session, study)
-    scope, majority = reports.in_study(study), Rule(reports.MAJORITY)
-    blindness = reports.blindness(session, study, scope, majority) if has_verdicts else Blindness()
     return {
         "form": form,
         "part": part or _part(errors),
@@ -369,7 +357,7 @@ def _page(
         "saved": saved,
         "revision": study.revision,
         "unconfirmed": unconfirmed,
-        "given": blindness,
+        "given": _blindness(session, study) if has_verdicts else Blindness(),
         "is_blind": studies.is_blind(session, study),  # under the stored settings
         "item": KINDS[study.kind],
         "has_verdicts": has_verdicts,
