@@ -19,7 +19,7 @@ from itertools import takewhile, zip_longest
 from math import isclose
 from typing import Any, get_args
 
-from msgspec import Struct, ValidationError, field
+from msgspec import Struct, ValidationError
 from sqlalchemy import Table, insert, select
 from sqlalchemy.orm import Session
 
@@ -100,7 +100,7 @@ class PackDifference(Struct, frozen=True, rename={"packed": "stated"}):
     source: str = ""
 
 
-class Verification(Struct):
+class Verification(Struct, kw_only=True):
     """The result of verifying a pack, with the keys of its JSON document.
 
     ``fingerprint`` is the SHA-256 of the manifest. ``files`` and ``figures`` count those compared;
@@ -108,16 +108,16 @@ class Verification(Struct):
     """
 
     file: str
-    equal: bool
+    equal: bool = True
     fingerprint: str
     version: str
     created_at: str
     study: str
     rule: str
-    runs: list[str]
+    runs: list[str] = []
     files: int
-    figures: int
-    differences: list[PackDifference] = field(default_factory=list)
+    figures: int = 0
+    differences: list[PackDifference] = []
     left_out: int = 0
 
 
@@ -126,15 +126,12 @@ def verify(pack: ProofPack, on_progress: OnProgress = no_progress) -> Verificati
     manifest = pack.manifest
     verification = Verification(
         file=pack.name,
-        equal=True,
         fingerprint=pack.fingerprint,
         version=manifest.product.version,
         created_at=manifest.created_at.isoformat(),
         study=manifest.study,
         rule=manifest.rule,
-        runs=[],
         files=len(manifest.files),
-        figures=0,
     )
     # A pack is written in English, so it is compared in English.
     with speaking(SOURCE_LANGUAGE):

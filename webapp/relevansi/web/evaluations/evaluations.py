@@ -15,7 +15,7 @@ from relevansi.importers.runs.problems import ImportRefused, message
 from relevansi.metrics.evaluations.json_answers import Gate
 from relevansi.metrics.evaluations.registry import EVALUATIONS
 from relevansi.printable import printable_line
-from relevansi.records import Problem
+from relevansi.records import LARGEST_INTEGER, Problem
 from relevansi.services.evaluations import embedders, evaluations, scoring
 from relevansi.services.evaluations.embedders import EmbedderUnusable
 from relevansi.services.evaluations.evaluations import EvaluationKind, Show
@@ -30,7 +30,6 @@ from relevansi.web.frame import access, forms, htmx
 from relevansi.web.frame.htmx import attached, see_other
 
 LEAST_MEAN, LEAST_RATE = Gate().min_average, Gate().min_pass_rate
-MOST_FIRST = 10**9 - 1
 MOST_TOLD = 20
 """So many problems of refused files are shown."""
 
@@ -72,7 +71,7 @@ class ScoringForm(Form):
         0, 1, label=mark("Least schema pass rate"), default=LEAST_RATE
     )
     first = forms.WholeField(
-        1, MOST_FIRST, wrong=mark("Only the first rows: a whole number from 1.")
+        1, LARGEST_INTEGER, wrong=mark("Only the first rows: a whole number from 1.")
     )
     stop_at_gate = BooleanField()
 
