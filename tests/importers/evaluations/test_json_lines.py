@@ -7,7 +7,7 @@ import pytest
 from relevansi.i18n import speaking
 from relevansi.importers.evaluations import json_lines
 from relevansi.importers.evaluations.json_lines import JsonLine
-from relevansi.importers.runs import problems
+from relevansi.importers.runs import json_documents, problems
 from relevansi.records import Problem
 
 
@@ -41,8 +41,8 @@ def test_a_bad_line_is_told_and_the_next_one_read(line: bytes, told: str) -> Non
     assert (first, last) == (JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 3, {"a": 3}))
 
 
-def test_an_endless_line_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_lines, "MAX_LINE_BYTES", 16)
+def test_a_line_that_is_too_long_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_documents, "MAX_BYTES", 16)
     long, good = read_all(b'{"a": "' + b"x" * 100 + b'"}\n{"a": 2}\n')
 
     assert isinstance(long, Problem)

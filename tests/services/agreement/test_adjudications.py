@@ -15,11 +15,11 @@ from relevansi.services.agreement import adjudications
 from relevansi.services.agreement.adjudications import (
     Dispute,
     NotDisputed,
-    ReasonMissing,
     UnknownItem,
 )
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating, NotToJudge
+from relevansi.services.judging.reasons import ReasonMissing
 from relevansi.services.runs import reports, runs
 from relevansi.services.runs.votes import Provenance, provenances
 from relevansi.services.study import studies

@@ -23,10 +23,9 @@ from relevansi.metrics.gold.constraints import ConstraintReport, MissingRule
 from relevansi.records import Relevance
 from relevansi.services.agreement import agreement
 from relevansi.services.gold import card_agreement, constraints, gold, marks
-from relevansi.services.gold.constraints import CheckedCard, UnknownListedCard
+from relevansi.services.gold.constraints import CheckedCard
 from relevansi.services.gold.decisions import (
     Decision,
-    DecisionReasonMissing,
     DecisionReplaced,
     Step,
     UnfitDecision,
@@ -34,6 +33,7 @@ from relevansi.services.gold.decisions import (
 from relevansi.services.gold.marks import CheckedAnswer
 from relevansi.services.judging import changes, judgments
 from relevansi.services.judging.judgments import UnknownQuery
+from relevansi.services.judging.reasons import ReasonMissing
 from relevansi.services.offline import runs as offline_runs
 from relevansi.services.rating import particulars, tasks
 from relevansi.services.runs import reports, runs
@@ -109,7 +109,7 @@ def test_a_run_is_checked_by_its_cards(session: Session, study: Study, run_id: s
 
 
 def test_an_override_is_logged(session: Session, study: Study, rater: Rater, run_id: str) -> None:
-    with pytest.raises(DecisionReasonMissing):
+    with pytest.raises(ReasonMissing):
         decide(session, rater, run_id, 1, 2, "location", "pass", "  ")
     for _ in range(2):  # what is in force already is not written again
         decide(session, rater, run_id, 1, 2, "location", "pass", " beside the gate ")
@@ -143,7 +143,7 @@ def test_a_card_passed_by_hand(session: Session, study: Study, rater: Rater, run
         ((1, 0, "card"), "na", UnfitDecision),
         ((1, 0, "price"), "missing", UnfitDecision),
         ((1, 0, "rank"), "pass", UnfitDecision),
-        ((1, 3, "price"), "pass", UnknownListedCard),
+        ((1, 3, "price"), "pass", UnknownQuery),
         ((9, 0, "price"), "pass", UnknownQuery),
     ],
 )
@@ -407,7 +407,7 @@ def test_nothing_to_check_without_gold(session: Session, study: Study, rater: Ra
     assert marks.of_answer(session, study, result.id, 2) is None
     with pytest.raises(UnknownQuery):
         marks.of_answer(session, study, result.id, 9)
-    with pytest.raises(UnknownListedCard):
+    with pytest.raises(UnknownQuery):
         mark(session, rater, result.id, 1, "card", "pass", n=2)
     mark(session, rater, result.id, 1, "card", "pass")
     visited.append(changes.state(session, study))

@@ -354,15 +354,11 @@ def export_tree_command(
             if path.exists():
                 different.append(name)
     if different and not replace:
-        listed = ", ".join(different[:MOST_LISTED])
-        n_more = len(different) - MOST_LISTED
-        if n_more > 0:
-            listed += f", {gettext('%(n)s more', n=n_more)}"
         refusal = gettext(
             "%(folder)s holds other files of these names: %(files)s. Nothing was written. "
             "Choose another folder, or say --replace.",
             folder=folder,
-            files=listed,
+            files=notation.listed(different, MOST_LISTED),
         )
         raise click.ClickException(refusal)
     _write(new)

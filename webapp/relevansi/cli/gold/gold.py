@@ -157,8 +157,7 @@ def _version(gold: Gold | None) -> str:
 def _gold_json(gold: Gold) -> dict[str, Any]:
     return {
         "version": gold.version.number,
-        **fields(gold.version, "name", "by"),
-        "at": gold.version.at.isoformat(),
+        **fields(gold.version, "name", "by", "at"),
         "questions": len(gold.questions),
         "threshold_t": float(gold.threshold),
     }

@@ -16,7 +16,7 @@ from msgspec import Struct
 from relevansi.importers.runs.json_documents import FromPerson, Words, kind_of, load, read_object
 from relevansi.importers.runs.prices import content_of, is_placeholder
 from relevansi.importers.runs.problems import ImportRefused, error
-from relevansi.importers.runs.questions import looks_like
+from relevansi.importers.runs.questions import unknown_format
 from relevansi.metrics.agreement.conflicts import VerdictByHand
 from relevansi.metrics.gold.constraints import CARD, Decided
 from relevansi.notation import ranges
@@ -55,8 +55,7 @@ def read(name: str, data: bytes) -> ManualInput:
     """The decisions in the file `name`, with all its problems."""
     document, numbers = load(name, data, expected=_EXPECTED_FILE)
     if not isinstance(document, dict) or not _PARTS & document.keys():
-        looks = {"found": looks_like(document), "expected": _EXPECTED_FILE}
-        raise ImportRefused(error("unknown_format", name, looks))
+        raise ImportRefused(unknown_format(name, document, _EXPECTED_FILE))
     reader = _Reader(name, document, list(numbers))
     decisions = (*reader.evaluations(), *reader.overrides(reader.reasons()))
     return ManualInput(name, decisions, tuple(reader.problems))

@@ -16,7 +16,7 @@ from relevansi.importers.evaluations.json_lines import read_lines, read_row
 from relevansi.importers.runs.json_documents import FromFile, kind_of, load, read_object
 from relevansi.importers.runs.prices import is_blank_sign
 from relevansi.importers.runs.problems import ImportRefused, error, warning
-from relevansi.importers.runs.questions import looks_like
+from relevansi.importers.runs.questions import unknown_format
 from relevansi.metrics.evaluations import json_answers
 from relevansi.metrics.evaluations.json_answers import (
     FIELDS,
@@ -204,8 +204,7 @@ def read_questions(
     place = "items" if "items" in top else "questions" if "questions" in top else ""
     listed = top.get(place) if top else document
     if not isinstance(listed, list):
-        looks = {"found": looks_like(document), "expected": expected}
-        raise ImportRefused(error("unknown_format", name, looks))
+        raise ImportRefused(unknown_format(name, document, expected))
     reading = ItemReading(name, list(numbers))
     reading.count(top, _TOP_KEYS)
     entries: dict[str, tuple[JsonQuestion, Mapping[str, Any]]] = {}
@@ -295,8 +294,7 @@ def read_subset(name: str, data: bytes) -> tuple[str, ...]:
     ids = [raw.get("id") if isinstance(raw, dict) else raw for raw in rows]
     usable = [i for i in ids if isinstance(i, str | int) and not isinstance(i, bool)]
     if not usable or len(usable) < len(ids):
-        looks = {"found": looks_like(document), "expected": "subset_file"}
-        raise ImportRefused(error("unknown_format", name, looks))
+        raise ImportRefused(unknown_format(name, document, "subset_file"))
     return tuple(dict.fromkeys(map(str, usable)))
 
 

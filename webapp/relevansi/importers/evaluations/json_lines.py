@@ -12,10 +12,9 @@ from relevansi.importers.runs.json_documents import FromFile, kind_of, load, rea
 from relevansi.importers.runs.problems import UnreadableFile, error
 from relevansi.records import Problem
 
-MAX_LINE_BYTES = 16 * 2**20
-
 _BLANKS = b"\xef\xbb\xbf \t\r\n"
 _LINE_CODES = {
+    "file_too_large": "line_too_long",
     "value_missing": "line_value_missing",
     "value_wrong": "line_value_wrong",
     "not_utf8": "line_not_utf8",
@@ -34,11 +33,8 @@ class JsonLine(Struct, frozen=True):
 
 def read_lines(name: str, file: IO[bytes]) -> Iterator[JsonLine | Problem]:
     """Every line of `file` as the object it holds, or as what is wrong with it."""
-    for number, data in enumerate(raw_lines(file), 1):
-        if data is None:
-            limit = MAX_LINE_BYTES // 2**20
-            yield error("line_too_long", name, {"limit": limit}, line=number)
-        elif data.strip(_BLANKS):
+    for number, data in enumerate(file, 1):
+        if data.strip(_BLANKS):
             yield _line(name, number, data.rstrip(b"\r\n"))
 
 
@@ -60,18 +56,6 @@ def wrong_value(line: JsonLine, place: str, value: object, expected: str) -> Pro
     words = {"place": place, "found": kind_of(value), "expected": expected}
     words["outcome"] = "line_left_out"
     return error("line_value_wrong", line.name, words, line=line.number)
-
-
-def raw_lines(file: IO[bytes]) -> Iterator[bytes | None]:
-    """Every line of `file`, ``None`` for one beyond `MAX_LINE_BYTES`."""
-    while data := file.readline(MAX_LINE_BYTES):
-        if len(data) < MAX_LINE_BYTES or data.endswith(b"\n"):
-            yield data
-            continue
-        while remainder := file.readline(MAX_LINE_BYTES):
-            if remainder.endswith(b"\n"):
-                break
-        yield None
 
 
 def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:

@@ -25,7 +25,7 @@ from relevansi.importers.runs.json_documents import (
 )
 from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import UnusableQuestions, error
-from relevansi.importers.runs.questions import looks_like
+from relevansi.importers.runs.questions import unknown_format
 from relevansi.metrics.gold.constraint_rules import (
     DEFAULT_RADIUS_KM,
     Constraints,
@@ -110,8 +110,7 @@ def read(name: str, data: bytes) -> GoldFile:
     document, numbers = load(name, data, expected="gold_file")
     questions = document.get("questions") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(questions, list):
-        looks = {"found": looks_like(document), "expected": "gold_file"}
-        raise UnusableQuestions(error("unknown_format", name, looks))
+        raise UnusableQuestions(unknown_format(name, document, "gold_file"))
     if not questions:
         raise UnusableQuestions(error("no_queries", name))
     reader = _Reader(name, [*numbers])

@@ -21,7 +21,7 @@ from relevansi.importers.runs.json_documents import (
 )
 from relevansi.importers.runs.prices import content_of, exact_number, is_placeholder
 from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat, error, warning
-from relevansi.importers.runs.questions import looks_like
+from relevansi.importers.runs.questions import unknown_format
 from relevansi.metrics.gold.constraint_rules import CardFacts
 from relevansi.records import Problem
 
@@ -50,8 +50,7 @@ def read(name: str, data: bytes) -> ListedResults:
     entries = results if isinstance(results, list) else []
     keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
     if entries is not results or (entries and not {"properties", "properties_count"} & keys):
-        looks = {"found": looks_like(document), "expected": "v2_file"}
-        raise UnknownRunFormat(error("unknown_format", name, looks))
+        raise UnknownRunFormat(unknown_format(name, document, "v2_file"))
     problems = list(numbers)
     cards: dict[int, tuple[CardFacts, ...]] = {}
     for position, raw in enumerate(entries):

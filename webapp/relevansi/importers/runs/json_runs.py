@@ -28,7 +28,7 @@ from relevansi.importers.runs.property_particulars import (
     longest_description,
     read_properties,
 )
-from relevansi.importers.runs.questions import context_dependent, looks_like
+from relevansi.importers.runs.questions import context_dependent, unknown_format
 from relevansi.printable import label_line
 from relevansi.records import (
     CollectedRun,
@@ -257,8 +257,7 @@ def read_collected(name: str, data: bytes) -> CollectedRun:
     try:
         return msgspec.convert(document, CollectedRun)
     except msgspec.ValidationError as wrong:
-        looks = {"found": looks_like(document), "expected": "run_file"}
-        raise UnknownRunFormat(error("unknown_format", name, looks)) from wrong
+        raise UnknownRunFormat(unknown_format(name, document, "run_file")) from wrong
 
 
 def session_key(run: ReadRun) -> str:
@@ -278,8 +277,7 @@ def _recognise(name: str, document: object) -> str:
     keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
     is_run = not entries or keys & {"response", "properties", "question"}
     if not isinstance(document, dict) or not isinstance(results, list) or not is_run:
-        looks = {"found": looks_like(document), "expected": "run_file"}
-        raise UnknownRunFormat(error("unknown_format", name, looks))
+        raise UnknownRunFormat(unknown_format(name, document, "run_file"))
     v1, v2 = (len(top & document.keys()) + len(inner & keys) for top, inner in _MARKS.values())
     if v1 == v2:
         return "v2" if "properties" in keys else "v1"

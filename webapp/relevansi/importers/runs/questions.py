@@ -75,6 +75,11 @@ def context_dependent(stated_value: bool | None, category: str) -> bool | None:
     return True if category.startswith("context_") else None
 
 
+def unknown_format(name: str, document: object, expected: str) -> Problem:
+    """The problem that the JSON file `name` is of another kind than the `expected` one."""
+    return error("unknown_format", name, {"found": looks_like(document), "expected": expected})
+
+
 def looks_like(document: object) -> str:
     """The catalogue's word for JSON that is not what was expected."""
     if isinstance(document, dict):
@@ -89,8 +94,7 @@ def looks_like(document: object) -> str:
 def _json_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
     document, numbers = load(name, data, expected="question_file")
     if not isinstance(document, list):
-        looks = {"found": looks_like(document), "expected": "question_file"}
-        raise UnusableQuestions(error("unknown_format", name, looks))
+        raise UnusableQuestions(unknown_format(name, document, "question_file"))
     if not document:
         raise UnusableQuestions(error("no_queries", name))
     return [_Row(f"[{n}]", value) for n, value in enumerate(document)], list(numbers)

@@ -21,13 +21,14 @@ from relevansi.db.tables.judging import Adjudication, JudgedItem, Judgment, Quer
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Question, Study
-from relevansi.failures import Conflict, Missing, Refused
+from relevansi.failures import Conflict, Missing
 from relevansi.i18n import mark
 from relevansi.kinds import from_row
 from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.records import EmptyOutcome, Item, Scale
 from relevansi.services.judging import reasons, verdicts
 from relevansi.services.judging.answer_ratings import NotToJudge
+from relevansi.services.judging.reasons import ReasonMissing
 from relevansi.services.rating import conversations, pool
 from relevansi.services.rating.conversations import EarlierTurn
 from relevansi.services.rating.pool import Purpose
@@ -48,11 +49,6 @@ class UnknownItem(Missing):
 class NotDisputed(Conflict):
     message = mark("The raters do not disagree here")
     remedy = mark("Somebody changed their verdict meanwhile. Reload the page.")
-
-
-class ReasonMissing(Refused):
-    message = mark("A reason is missing")
-    remedy = mark("Write one, then send the form again.")
 
 
 class Vote(Struct, frozen=True):

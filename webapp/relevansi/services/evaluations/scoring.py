@@ -21,7 +21,7 @@ from relevansi.importers.evaluations.expected_json import JsonAnswerSet
 from relevansi.importers.gold import gold_questions, listed_properties
 from relevansi.importers.runs.json_documents import load
 from relevansi.importers.runs.problems import ImportRefused, UnreadableFile, error, warning
-from relevansi.importers.runs.questions import looks_like
+from relevansi.importers.runs.questions import unknown_format
 from relevansi.metrics.evaluations import answers, chunks, json_answers
 from relevansi.metrics.evaluations.chunks import ChunkMeans, ChunkRow
 from relevansi.metrics.evaluations.json_answers import Gate, JsonQuestion, JsonSummary
@@ -361,5 +361,4 @@ def _nothing_scored(
         return ImportRefused(no_row if is_lines else unreadable.problem, *problems)
     if isinstance(document, dict) and problems and problems[0].code.startswith("line_value"):
         return ImportRefused(no_row, *problems)
-    looks = {"found": looks_like(document), "expected": expected}
-    return ImportRefused(error("unknown_format", file.name, looks))
+    return ImportRefused(unknown_format(file.name, document, expected))

@@ -17,7 +17,6 @@ from msgspec import Struct
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, selectinload
 
-from relevansi import failures
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Study
@@ -51,11 +50,6 @@ from relevansi.services.runs import runs
 class NoGold(Missing):
     message = mark("These questions have no gold questions yet")
     remedy = mark("Choose their file on the run's page of constraints first.")
-
-
-class UnknownListedCard(Missing):
-    message = mark("This run has no such question or card")
-    remedy = failures.SEE_RUNS
 
 
 class CheckedCard(Struct, frozen=True):
@@ -236,14 +230,14 @@ def decide(
 ) -> None:
     """Store a decision on a card of one run.
 
-    Raises ``UnknownRun``, ``UnknownQuery``, ``UnknownListedCard`` and what ``decisions.decide``
+    Raises ``UnknownRun``, ``UnknownQuery`` and what ``decisions.decide``
     raises.
     """
     queries = queries_of(session, runs.find(session, rater.study, run_id), locked=True)
     if query_id not in queries:
         raise UnknownQuery(run_id, query_id)
     if decision.card >= len(facts_of_cards(queries)[query_id]):
-        raise UnknownListedCard(query_id, decision.card)
+        raise UnknownQuery(query_id, decision.card)
     decisions.decide(session, rater, queries[query_id], decision, now)
 
 

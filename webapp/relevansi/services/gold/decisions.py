@@ -23,6 +23,7 @@ from relevansi.i18n import mark
 from relevansi.importers.agreement.manual_input import CONSTRAINT_RESULTS
 from relevansi.metrics.gold.constraints import CARD, Decisions
 from relevansi.records import CONSTRAINTS
+from relevansi.services.judging.reasons import ReasonMissing
 
 MAX_REASON = 2_000  # characters
 CLICK, POOLED, IMPORT, UNDO = "click", "pooled", "import", "undo"
@@ -45,11 +46,6 @@ class Decision(Struct, frozen=True):
 class UnfitDecision(Refused):
     message = mark("There is nothing of that kind to decide here")
     remedy = failures.RELOAD
-
-
-class DecisionReasonMissing(Refused):
-    message = mark("A reason is missing")
-    remedy = mark("Write one, then send the form again.")
 
 
 class DecisionReplaced(Conflict):
@@ -136,7 +132,7 @@ def decide(
     """Store a decision on one subject of a card.
 
     A decision equal to the one in force is not stored, unless made `again` on purpose. Raises
-    ``UnfitDecision``, and ``DecisionReasonMissing`` for an override without a reason.
+    ``UnfitDecision``, and ``ReasonMissing`` for an override without a reason.
     """
     decision = replace(decision, reason=decision.reason.strip()[:MAX_REASON])
     is_on_card = decision.subject == CARD
@@ -144,7 +140,7 @@ def decide(
     if decision.subject not in {CARD, *CONSTRAINTS} or decision.outcome not in {None, *outcomes}:
         raise UnfitDecision(decision.subject, decision.outcome)
     if not is_on_card and decision.outcome is not None and not decision.reason:
-        raise DecisionReasonMissing(decision.subject)
+        raise ReasonMissing
     on_card = (CardDecision.query_key == query.id) & (CardDecision.card == decision.card)
     earlier = [step for step in steps(session, on_card) if step.subject == decision.subject]
     # The last row is in force, whichever person wrote it: unlike events of judging, decisions

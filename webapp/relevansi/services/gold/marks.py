@@ -29,7 +29,7 @@ from relevansi.metrics.gold.constraints import (
     evaluate_query,
 )
 from relevansi.services.gold import constraints, decisions, gold
-from relevansi.services.gold.constraints import CheckedCard, UnknownListedCard
+from relevansi.services.gold.constraints import CheckedCard
 from relevansi.services.gold.decisions import POOLED, Decision, Step
 from relevansi.services.judging.judgments import UnknownQuery
 from relevansi.services.rating import tasks
@@ -88,13 +88,13 @@ def decide_on_answer(
 ) -> None:
     """Store a decision on the card at `rank` of an answer, for every run that lists its item.
 
-    Raises ``UnknownQuery``, ``UnknownListedCard`` for a card that is not checked, and what
+    Raises ``UnknownQuery``, for a card that is not checked too, and what
     ``decisions.decide`` raises.
     """
     answer = of_answer(session, rater.study, run_id, query_id)
     card = answer.by_rank.get(rank) if answer else None
     if card is None or card.result is None:
-        raise UnknownListedCard(query_id, rank)
+        raise UnknownQuery(query_id, rank)
     _decide(session, rater, card.result.judged_item.id, decision, now, again=False)
 
 
@@ -103,7 +103,7 @@ def decide_in_task(
 ) -> None:
     """Store a decision on the card of key `card` in a blind rater's task, for every run with it.
 
-    Raises ``UnknownTask``, ``UnknownListedCard`` for a card that is not checked, and what
+    Raises ``UnknownTask``, ``UnknownQuery`` for a card that is not checked, and what
     ``decisions.decide`` raises.
     """
     task = tasks.find(session, rater, task_id)
@@ -111,7 +111,7 @@ def decide_in_task(
     if card not in items:
         raise UnknownTask(task_id, card)
     if card not in of_task(session, rater, task_id):
-        raise UnknownListedCard(task_id, card)
+        raise UnknownQuery(task_id, card)
     decision = replace(decision, cause=POOLED)
     # In a repeat a decision equal to the one in force is stored too: it was made a second time.
     _decide(session, rater, items[card], decision, now, again=task.kind == REPEAT)

@@ -33,6 +33,11 @@ class UnknownReason(Refused):
     )
 
 
+class ReasonMissing(Refused):
+    message = mark("A reason is missing")
+    remedy = mark("Write one, then send the form again.")
+
+
 class ReasonWithoutVerdict(Refused):
     message = mark("A reason is for what is not relevant")
     remedy = mark("Send it beside a verdict below the grade that is relevant.")

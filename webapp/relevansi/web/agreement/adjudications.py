@@ -12,8 +12,9 @@ from relevansi.db.tables.study import Study
 from relevansi.i18n import gettext
 from relevansi.labels import OTHER
 from relevansi.services.agreement import adjudications
-from relevansi.services.agreement.adjudications import MAX_REASON, Dispute, ReasonMissing
+from relevansi.services.agreement.adjudications import MAX_REASON, Dispute
 from relevansi.services.judging import reasons
+from relevansi.services.judging.reasons import ReasonMissing
 from relevansi.web.frame import access, forms
 from relevansi.web.frame.htmx import see_other
 

@@ -11,7 +11,7 @@ from relevansi import notation
 from relevansi.exporters.evaluations import score_documents
 from relevansi.exporters.evaluations.score_documents import COLUMNS, WaitingRows
 from relevansi.i18n import gettext, mark, ngettext
-from relevansi.importers.runs.problems import ImportRefused, message
+from relevansi.importers.runs.problems import ImportRefused, message, remarks
 from relevansi.metrics.evaluations.json_answers import Gate
 from relevansi.metrics.evaluations.registry import EVALUATIONS
 from relevansi.printable import printable_line
@@ -30,9 +30,6 @@ from relevansi.web.frame import access, forms, htmx
 from relevansi.web.frame.htmx import attached, see_other
 
 LEAST_MEAN, LEAST_RATE = Gate().min_average, Gate().min_pass_rate
-MOST_TOLD = 20
-"""So many problems of refused files are shown."""
-
 FILES = {
     "scores.json": "application/json",
     "scores.csv": "text/csv; charset=utf-8",
@@ -141,11 +138,11 @@ def upload() -> Response:
     try:
         return score(*_settings_and_files(form))
     except ImportRefused as refused:
-        return _index(form, tuple(dict.fromkeys(map(message, refused.problems)))[:MOST_TOLD], 422)
+        return _index(form, [remark.text for remark in remarks(refused.problems, "page")], 422)
     except forms.UnusableForm as wrong:
-        return _index(form, tuple(wrong.messages.values()), 422)
+        return _index(form, [*wrong.messages.values()], 422)
     except EmbedderUnusable as unusable:
-        return _index(form, (str(unusable),), 422)
+        return _index(form, [str(unusable)], 422)
 
 
 def score(settings: ScoringSettings, files: Sequence[NamedBytes]) -> Response:
@@ -266,7 +263,7 @@ def download(evaluation_id: str, name: str) -> Response:
     return attached(data, FILES[name], f"{evaluation.kind}-{evaluation.id}.{ending}")
 
 
-def _index(form: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> Response:
+def _index(form: ScoringForm, refusals: Sequence[str], status: int = 200) -> Response:
     with access.reading() as (session, rater):
         evaluations_of_study = evaluations.all_of(session, rater.study)
     return htmx.respond(

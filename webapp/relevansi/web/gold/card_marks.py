@@ -20,8 +20,9 @@ from relevansi.metrics.gold.constraints import CARD
 from relevansi.records import QueryState
 from relevansi.services.gold import gold, marks
 from relevansi.services.gold.constraints import CheckedCard
-from relevansi.services.gold.decisions import MAX_REASON, Decision, DecisionReasonMissing
+from relevansi.services.gold.decisions import MAX_REASON, Decision
 from relevansi.services.gold.marks import CheckedAnswer
+from relevansi.services.judging.reasons import ReasonMissing
 from relevansi.services.rating.blind_pages import BlindPage
 from relevansi.services.rating.open_pages import RatingPage
 from relevansi.services.rating.pages import JudgedCard
@@ -77,7 +78,7 @@ def store_decision(
     try:
         decision = Decision(card, subject, form.outcome.data or None, form.reason.data)
         decide(decision, access.now())
-    except DecisionReasonMissing:  # the form says so at its field
+    except ReasonMissing:  # the form says so at its field
         session.rollback()
         return DecisionMistake(card, subject, gettext(REQUIRED))
     return None

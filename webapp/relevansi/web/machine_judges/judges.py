@@ -110,8 +110,7 @@ def show(judge_id: int) -> Response:
             work = calls.progress(session, judge, access.now())
         if work.current is None:
             return htmx.reload()  # it has ended: more than this part is another
-        part = "machine_judges/_work.html"
-        return Response(render_template(part, judge_id=judge_id, work=work, cost=_cost))
+        return htmx.part("machine_judges/_work.html", judge_id=judge_id, work=work, cost=_cost)
     return Response(_page(judge_id, form, errors, has_terms="most_calls" in request.args))
 
 

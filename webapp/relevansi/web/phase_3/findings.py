@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, make_response, render_template, request, url_for
+from flask import Blueprint, Response, render_template, request, url_for
 from wtforms import Form
 
 from relevansi import labels
@@ -86,7 +86,7 @@ def set_category(participant_id: int, number: int) -> Response:
     if htmx.wants_part():
         (answer,) = (candidate for candidate in person.answers if candidate.number == number)
         part = {"person": person, "answer": answer, "saved": True, "longest": LONGEST}
-        return make_response(render_template("phase_3/findings/_question.html", **part))
+        return htmx.part("phase_3/findings/_question.html", **part)
     anchor = f"question-{participant_id}-{number}"
     return see_other(url_for("findings.questions", _anchor=anchor))
 
@@ -120,8 +120,7 @@ def tag(participant_id: int, comment: str) -> Response:
     answer = next((candidate for candidate in person.comments if candidate.name == comment), None)
     if htmx.wants_part() and answer:
         part = {"person": person, "comment": answer, "comment_name": words.comment_name}
-        part["longest"] = LONGEST
-        return make_response(render_template("phase_3/findings/_comment.html", **part))
+        return htmx.part("phase_3/findings/_comment.html", **part, longest=LONGEST)
     anchor = f"comment-{participant_id}-{comment.replace(' ', '-')}"
     return see_other(url_for("findings.comments", _anchor=anchor))
 
