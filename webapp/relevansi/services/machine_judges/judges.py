@@ -136,7 +136,7 @@ def find_judge(session: Session, study: Study, name: str) -> MachineJudge:
     return find(session, study, find_machine(session, study, name).id)
 
 
-def of_study(session: Session, study: Study) -> Sequence[Row[tuple[MachineJudge, int, bool]]]:
+def of_study(session: Session, study: Study) -> Sequence[Row[MachineJudge, int, bool]]:
     """Return the study's machine judges, the newest first: what they judged, whether at work."""
     judge_id, judged = MachineJudge.rater_id, Judgment.verdict.is_not(None)
     n_judged = select(func.count()).where(Judgment.rater_id == judge_id, judged)

@@ -85,8 +85,8 @@ def set_category(participant_id: int, number: int) -> Response:
         person = findings.person(session, participant, access.now())
     if htmx.wants_part():
         (answer,) = (candidate for candidate in person.answers if candidate.number == number)
-        part = {"person": person, "answer": answer, "saved": True, "longest": LONGEST}
-        return htmx.part("phase_3/findings/_question.html", **part)
+        part = "phase_3/findings/_question.html"
+        return htmx.part(part, person=person, answer=answer, saved=True, longest=LONGEST)
     anchor = f"question-{participant_id}-{number}"
     return see_other(url_for("findings.questions", _anchor=anchor))
 
@@ -119,8 +119,8 @@ def tag(participant_id: int, comment: str) -> Response:
         person = findings.person(session, participant, access.now())
     answer = next((candidate for candidate in person.comments if candidate.name == comment), None)
     if htmx.wants_part() and answer:
-        part = {"person": person, "comment": answer, "comment_name": words.comment_name}
-        return htmx.part("phase_3/findings/_comment.html", **part, longest=LONGEST)
+        part, name = "phase_3/findings/_comment.html", words.comment_name
+        return htmx.part(part, person=person, comment=answer, comment_name=name, longest=LONGEST)
     anchor = f"comment-{participant_id}-{comment.replace(' ', '-')}"
     return see_other(url_for("findings.comments", _anchor=anchor))
 
