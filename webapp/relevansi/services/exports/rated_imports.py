@@ -26,7 +26,7 @@ from relevansi.metrics.judging.figures import QueryRow, RunReport
 from relevansi.printable import name_line
 from relevansi.records import Click, Problem
 from relevansi.services.exports.rated_runs import is_rated
-from relevansi.services.exports.ratings import RatingCounts
+from relevansi.services.exports.ratings import FileOfRatings, RatingCounts, is_refused
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.people import raters
@@ -107,33 +107,18 @@ class RatedValue(Struct, frozen=True):
     in_file: str
 
 
-class RatedImport(Struct, frozen=True):
+class RatedImport(FileOfRatings, frozen=True):
     """The effect of importing a rated CSV: ``new`` values, and ``others`` that differ.
 
     ``lines`` are those that can be used. ``fits`` are the runs with the file's questions and
-    numbers of results; ``run_id`` is the only one of them. ``refused``: the rater is a machine or
-    removed.
+    numbers of results; ``run_id`` is the only one of them.
     """
 
-    name: str
-    rater: str = ""
-    rater_is_new: bool = False
-    refused: bool = False
     lines: int = 0
     fits: tuple[str, ...] = ()
-    run_id: str | None = None
-    search_method: str | None = None
-    llm: str | None = None
-    counts: RatingCounts = RatingCounts()
     new: tuple[RatedValue, ...] = ()
     others: tuple[RatedValue, ...] = ()
     replaced: bool = False
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def storable(self) -> bool:
-        """Whether the run and the rater are known, so that values can be stored."""
-        return self.run_id is not None and bool(self.rater) and not self.refused
 
     @property
     def brings_something(self) -> bool:
@@ -158,8 +143,7 @@ def examine(session: Session, study: Study, read: RatedFile, rater: str | None) 
         name=read.report.run,
         rater=stored_rater.name if stored_rater else rater_name,
         rater_is_new=bool(rater_name) and stored_rater is None,
-        refused=stored_rater is not None
-        and (stored_rater.is_machine or stored_rater.removed_at is not None),
+        refused=is_refused(stored_rater),
         lines=len(read.report.rows),
         fits=tuple(fits),
         counts=RatingCounts.of(field for row in read.report.rows for field, _ in _values(row)),

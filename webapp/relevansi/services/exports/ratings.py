@@ -151,35 +151,49 @@ class FileEffect(Struct, frozen=True):
         return self.here is not None and self.after != self.here
 
 
-class RatingsReport(Struct, frozen=True):
-    """The effect of importing a file of ratings, before or after it is stored.
+class FileOfRatings(Struct, frozen=True):
+    """A file of a rater's judgments of one run, with how many it holds and its problems.
 
-    ``run_id`` is ``None`` while its run is not known. ``new`` counts the changes that were not
-    stored before, ``stored_before`` the others. Of the rater's judgments that the file is about,
-    ``added``, ``changed`` and ``same`` count those that are new, replaced and left as they are.
+    ``run_id`` is ``None`` while its run is not known. ``refused``: the rater is a machine or
+    removed.
     """
 
     name: str
-    problems: tuple[Problem, ...]
+    problems: tuple[Problem, ...] = ()
     run_id: str | None = None
     search_method: str | None = None
     llm: str | None = None
     rater: str = ""
     rater_is_new: bool = False
+    refused: bool = False
+    counts: RatingCounts = RatingCounts()
+
+    @property
+    def storable(self) -> bool:
+        """Whether the run and the rater are known, so that judgments can be stored."""
+        return self.run_id is not None and bool(self.rater) and not self.refused
+
+
+def is_refused(rater: Rater | None) -> bool:
+    """Whether no judgments are taken from files for a rater: a machine, or removed."""
+    return rater is not None and (rater.is_machine or rater.removed_at is not None)
+
+
+class RatingsReport(FileOfRatings, frozen=True):
+    """The effect of importing a file of ratings, before or after it is stored.
+
+    ``new`` counts the changes that were not stored before, ``stored_before`` the others. Of the
+    rater's judgments that the file is about, ``added``, ``changed`` and ``same`` count those that
+    are new, replaced and left as they are.
+    """
+
     new: int = 0
     stored_before: int = 0
-    counts: RatingCounts = RatingCounts()
     added: RatingCounts = RatingCounts()
     changed: RatingCounts = RatingCounts()
     same: RatingCounts = RatingCounts()
     contradictions: tuple[FileEffect, ...] = ()
     stored: bool = False
-
-    @property
-    def storable(self) -> bool:
-        """Whether there is something to store."""
-        refused = any(problem.code == "ratings_of_no_rater" for problem in self.problems)
-        return self.run_id is not None and bool(self.rater) and not refused
 
     @property
     def already_imported(self) -> bool:
@@ -237,12 +251,11 @@ def _examine(
     problems = list(read.problems)
     name = name_line(rater or read.rater)[: raters.LONGEST_NAME]
     stored_rater = raters.find_named(session, study, name) if name else None
+    name, refused = stored_rater.name if stored_rater else name, is_refused(stored_rater)
     if not name:
         problems.append(error("ratings_without_rater", read.name))
-    elif stored_rater is not None and (
-        stored_rater.is_machine or stored_rater.removed_at is not None
-    ):
-        problems.append(error("ratings_of_no_rater", read.name, {"name": stored_rater.name}))
+    elif refused:
+        problems.append(error("ratings_of_no_rater", read.name, {"name": name}))
     run = _run(session, study, read, problems)
     if run is None:
         return RatingsReport(read.name, tuple(problems), rater=name), stored_rater, ()
@@ -272,8 +285,9 @@ def _examine(
         run_id=run.id,
         search_method=run.search_method,
         llm=run.llm,
-        rater=stored_rater.name if stored_rater else name,
+        rater=name,
         rater_is_new=stored_rater is None,
+        refused=refused,
         new=len(fresh),
         stored_before=len(changes) - len(fresh),
         counts=RatingCounts.of(e.field for e in effects if e.in_file is not None),
