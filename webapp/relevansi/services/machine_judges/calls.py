@@ -41,6 +41,7 @@ from relevansi.services.machine_judges.judges import (
     OtherLanguage,
 )
 from relevansi.services.machine_judges.prompts import FENCED, MachineVerdict, UnreadableVerdict
+from relevansi.services.machine_judges.token_estimates import Rates
 from relevansi.services.runs.reports import UnknownRater
 from relevansi.services.workers import loop
 from relevansi.services.workers.loop import Idle, Lease, OutsideWork
@@ -369,7 +370,7 @@ def _prepare_call(
         if lost_session is not None:
             lost_session.calls += 1
             lost_session.uncounted += 1
-            lost_session.prompt_tokens += token_estimates.Rates().prompt(row.prompt_characters)
+            lost_session.prompt_tokens += Rates().prompt(row.prompt_characters)
         row.reserved_calls = 0
     tries = _tries_left(judging, in_flight)
     if not tries:
@@ -405,11 +406,7 @@ def _count(judging: MachineSession, call: JudgeCall, outcome: CallOutcome) -> No
     judging.calls += outcome.tries
     if not outcome.answered:
         return
-    rates, prompt, completion = (
-        token_estimates.Rates(),
-        outcome.prompt_tokens,
-        outcome.completion_tokens,
-    )
+    rates, prompt, completion = Rates(), outcome.prompt_tokens, outcome.completion_tokens
     judging.uncounted += prompt is None or completion is None
     judging.prompt_tokens += rates.prompt(len(call.prompt)) if prompt is None else prompt
     judging.completion_tokens += round(rates.completion) if completion is None else completion

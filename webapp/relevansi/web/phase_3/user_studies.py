@@ -91,10 +91,8 @@ def save() -> Response:
 @blueprint.post("/test")
 def test() -> Response:
     """Ask the chatbot of the form a test question; nothing is stored."""
-    form, text = (
-        forms.form_from_request(SettingsForm),
-        forms.form_from_request(TestForm).test_question.data.strip(),
-    )
+    form = forms.form_from_request(SettingsForm)
+    text = forms.form_from_request(TestForm).test_question.data
     problem = "" if form.validate() else " ".join(forms.messages(form).values())
     if not text or not form.endpoint.data:
         problem = gettext(NO_ADDRESS if text else NO_QUESTION)
