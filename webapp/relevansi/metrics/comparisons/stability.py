@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from itertools import combinations
 from math import fsum
-from operator import mul
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +26,12 @@ from relevansi.metrics.judging import queries
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Totals, figures
 from relevansi.records import QueryState
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
 COMPOSITE = "composite"
 WATCHED = ("mean_precision_at_5", "mrr", "success_rate", COMPOSITE)
 """Figures whose order is compared for the usual headline; of another it is the first four."""
@@ -35,12 +41,6 @@ CUTOFFS = (1, 3, 10)
 
 Order = tuple[tuple[str, ...], ...]
 """Run ids from best to worst, those that are level together."""
-
-_Values = Sequence[float | None]
-"""The values of one question in the figures of ``_averaged``."""
-
-_Sums = list[tuple[float, int]]
-"""The sum over questions and their number, of each figure of ``_averaged``."""
 
 
 class VariedPart(StrEnum):
@@ -136,9 +136,7 @@ def stability(
 
 def orders(runs: Sequence[ComparedRun], watched: Sequence[str] = WATCHED) -> dict[str, Order]:
     """Return the order of `runs` by each figure `watched`; a run without a value is in no place."""
-    names = _averaged(watched)
-    sums = {run.run: _sums([_values(q, names) for q in run.queries], names) for run in runs}
-    return _orders(sums, watched)
+    return _orders({run.run: _table(run, watched).sum(axis=0) for run in runs}, watched)
 
 
 def changes_places(base: Order, changed: Order) -> bool:
@@ -194,77 +192,73 @@ def _left_out(
     group: Callable[[ComparedQuery], str],
 ) -> list[Variation]:
     """Return one variation for each group of questions, in which it is left out."""
-    names = _averaged(watched)
-    totals: dict[str, _Sums] = {}
-    groups: dict[str, dict[str, list[_Values]]] = {}
-    for run in runs:
-        rows = [_values(query, names) for query in run.queries]
-        totals[run.run] = _sums(rows, names)
-        for query, row in zip(run.queries, rows, strict=True):
-            groups.setdefault(group(query), {}).setdefault(run.run, []).append(row)
-    if len(groups) < 2:
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
+
+    tables = {run.run: _table(run, watched) for run in runs}
+    groups = {run.run: np.array([group(query) for query in run.queries]) for run in runs}
+    names = dict.fromkeys(name for of_run in groups.values() for name in of_run.tolist())
+    if len(names) < 2:
         return []
     variations = []
-    for name, rows_of in groups.items():
-        # Subtracted from the totals: adding up the rest anew would be quadratic in the questions.
-        remaining = {}
-        for run_id, sums in totals.items():
-            pairs = zip(sums, _sums(rows_of.get(run_id, ()), names), strict=True)
-            remaining[run_id] = [(total - out, n - n_out) for (total, n), (out, n_out) in pairs]
-        variations.append(Variation(change, name, _orders(remaining, watched)))
+    for name in names:
+        sums = {run: (groups[run] != name) @ table for run, table in tables.items()}
+        variations.append(Variation(change, name, _orders(sums, watched)))
     return variations
 
 
 def _by_conversation(runs: Sequence[ComparedRun], watched: Sequence[str]) -> list[Variation]:
     """Return the variation that counts each conversation once, by the mean of its questions."""
-    names, sums = _averaged(watched), {}
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
+
     if all(query.conversation is None for run in runs for query in run.queries):
         return []
+    sums = {}
     for run in runs:
-        conversations: dict[int, list[_Values]] = {}
-        for query in run.queries:
-            start = query.conversation or query.position
-            conversations.setdefault(start, []).append(_values(query, names))
-        means = [_means(_sums(rows, names)) for rows in conversations.values()]
-        sums[run.run] = _sums(means, names)
+        starts = np.array([query.conversation or query.position for query in run.queries])
+        table = _table(run, watched)
+        of_each = [table[starts == start].sum(axis=0) for start in {*starts.tolist()}]
+        sums[run.run] = np.sum([_row(_means(each)) for each in of_each], axis=0)
     return [Variation(VariedPart.CONVERSATION, "each once", _orders(sums, watched))]
 
 
 def _averaged(watched: Sequence[str]) -> tuple[str, ...]:
-    """Return the figures that are means over questions, those of the composite first."""
+    """Return the figures that are means over questions, those of the composite too."""
     names = dict.fromkeys((*COMPOSITE_WEIGHTS, *watched))
     return tuple(name for name in names if name != COMPOSITE)
 
 
-def _values(query: ComparedQuery, names: Sequence[str]) -> _Values:
-    return tuple(averaged_value(query, name) for name in names)
+def _table(run: ComparedRun, watched: Sequence[str]) -> Floats:
+    """Return a row for each question, with its figures of ``_averaged``."""
+    import numpy as np  # noqa: PLC0415 - a tenth of a second
+
+    names = _averaged(watched)
+    rows = [_row([averaged_value(query, name) for name in names]) for query in run.queries]
+    return np.array(rows, dtype=np.float64).reshape(-1, 2 * len(names))
 
 
-def _sums(rows: Sequence[_Values], names: Sequence[str]) -> _Sums:
-    sums = []
-    for column in range(len(names)):
-        values = [value for row in rows if (value := row[column]) is not None]
-        sums.append((fsum(values), len(values)))
-    return sums
+def _row(values: Sequence[float | None]) -> list[float]:
+    """Return values, 0 where there is none, then 1 for each there is: rows can be added up."""
+    return [*(value or 0.0 for value in values), *(value is not None for value in values)]
 
 
-def _means(sums: _Sums) -> _Values:
-    return [total / n if n else None for total, n in sums]
+def _means(row: Floats) -> list[float | None]:
+    """Return the mean of each figure in the sum of some rows."""
+    numbers = row.tolist()
+    middle = len(numbers) // 2
+    pairs = zip(numbers[:middle], numbers[middle:], strict=True)
+    return [total / n if n else None for total, n in pairs]
 
 
-def _orders(sums: Mapping[str, _Sums], watched: Sequence[str]) -> dict[str, Order]:
-    """Return the order of the runs by each figure, the composite made of its parts."""
-    by_figure: dict[str, dict[str, float | None]] = {name: {} for name in watched}
-    for run, sums_of_run in sums.items():
-        means = _means(sums_of_run)
-        parts = [mean for mean in means[: len(COMPOSITE_WEIGHTS)] if mean is not None]
-        composite = None
-        if len(parts) == len(COMPOSITE_WEIGHTS):
-            composite = fsum(map(mul, COMPOSITE_WEIGHTS.values(), parts))
-        values = {**dict(zip(_averaged(watched), means, strict=True)), COMPOSITE: composite}
-        for name in watched:
-            by_figure[name][run] = values[name]
-    return {name: ranked(values) for name, values in by_figure.items()}
+def _orders(sums: Mapping[str, Floats], watched: Sequence[str]) -> dict[str, Order]:
+    """Return the order of the runs by each figure, from the sum of the rows of each run."""
+    figures = {}
+    for run, row in sums.items():
+        means = dict(zip(_averaged(watched), _means(row), strict=True))
+        parts = [(weight, means[name]) for name, weight in COMPOSITE_WEIGHTS.items()]
+        terms = [weight * mean for weight, mean in parts if mean is not None]
+        means[COMPOSITE] = fsum(terms) if len(terms) == len(parts) else None
+        figures[run] = means
+    return {name: ranked({run: of[name] for run, of in figures.items()}) for name in watched}
 
 
 def _other_empties(runs: Sequence[ComparedRun]) -> list[Variation]:
