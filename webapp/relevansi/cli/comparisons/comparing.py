@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from msgspec import Struct
 
 from relevansi.cli.frame import options
 from relevansi.cli.frame.output import is_standard, notice, steps, write
@@ -70,7 +69,7 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
     summed up: its users ask questions of their own, so nothing is paired. Rated CSVs are
     compared by their counts, without a database; with --phase they are of its methods or LLMs.
     """
-    to = _destination(formats, spelled, output)
+    chosen_formats, output = _destination(formats, spelled, output)
     is_chosen_twice = first is not None and (rated is not None or phase is not None)
     is_chosen = first is not None or rated is not None
     # Without --runs or --input there is nothing that further arguments could belong to.
@@ -83,34 +82,34 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
     if rated is not None:
         if rule is not None or phase == USERS:
             raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
-        _write(_of_files((rated, *others), names, phase), to)
+        report = _of_files((rated, *others), names, phase)
     elif phase == USERS:
         if rule is not None:
             refusal = gettext("In phase 3 everybody rates alone, so --rule cannot be used.")
             raise click.UsageError(refusal)
-        _sum_up(to)
+        _sum_up(chosen_formats, output)
+        return
     else:
         run_ids = (first, *others) if first is not None else others
-        _write(_report(phase, run_ids, rule, figures or ""), to)
+        report = _report(phase, run_ids, rule, figures or "")
+    today = options.now().astimezone().date()
+    for file_format in chosen_formats:
+        name = comparison_files.file_name(report, file_format, today)
+        _write(comparison_files.FORMATS[file_format].render(report, today), output, name)
 
 
-class Destination(Struct, frozen=True):
-    """In which formats a report is written, and to which file or folder."""
-
-    formats: tuple[str, ...]
-    output: Path | None
-
-    def write(self, name: Callable[[str], str], render: Callable[[str], bytes]) -> None:
-        """Write what `render` makes in each format, in a folder under its `name`."""
-        for file_format in self.formats:
-            path = self.output
-            if path is not None and path.is_dir():
-                path /= name(file_format)
-            write(render(file_format), path)
+def _write(file: bytes, output: Path | None, name: str) -> None:
+    """Write a file to `output`, in a folder under its `name`."""
+    write(file, output / name if output is not None and output.is_dir() else output)
 
 
-def _destination(formats: tuple[str, ...], spelled: str | None, output: Path | None) -> Destination:
-    """Return where to write: ``--output`` is a format's name, else a file as ``-o`` is."""
+def _destination(
+    formats: tuple[str, ...], spelled: str | None, output: Path | None
+) -> tuple[tuple[str, ...], Path | None]:
+    """Return the formats to write, and to which file or folder.
+
+    ``--output`` is a format's name, else a file as ``-o`` is.
+    """
     if spelled in FORMATS:
         formats = (*formats, spelled)
     elif spelled is not None:
@@ -127,15 +126,7 @@ def _destination(formats: tuple[str, ...], spelled: str | None, output: Path | N
         if output is None or is_standard(output) or output.is_file():
             raise click.UsageError(gettext("Several formats need a folder: say -o FOLDER."))
         output.mkdir(parents=True, exist_ok=True)
-    return Destination(chosen, output)
-
-
-def _write(report: ComparisonReport, to: Destination) -> None:
-    today = options.now().astimezone().date()
-    to.write(
-        lambda file_format: comparison_files.file_name(report, file_format, today),
-        lambda file_format: comparison_files.FORMATS[file_format].render(report, today),
-    )
+    return chosen, output
 
 
 def _of_files(paths: Sequence[str], names: str | None, phase: int | None) -> ComparisonReport:
@@ -157,18 +148,17 @@ def _of_files(paths: Sequence[str], names: str | None, phase: int | None) -> Com
     return report
 
 
-def _sum_up(to: Destination) -> None:
+def _sum_up(formats: Sequence[str], output: Path | None) -> None:
     """Write the summary of phase 3, and log that there is a copy of what participants gave."""
     now = options.now()
     today = now.astimezone().date()
     with options.writing() as (session, study):
         report = findings.report(session, study, now)
-        for file_format in to.formats:
-            participants.log_export(session, study, summary.file_name(file_format, today), now)
-    to.write(
-        lambda file_format: summary.file_name(file_format, today),
-        lambda file_format: summary.FORMATS[file_format].render(report, today),
-    )
+        names = {file_format: summary.file_name(file_format, today) for file_format in formats}
+        for name in names.values():
+            participants.log_export(session, study, name, now)
+    for file_format, name in names.items():
+        _write(summary.FORMATS[file_format].render(report, today), output, name)
 
 
 def _report(

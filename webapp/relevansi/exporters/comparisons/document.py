@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from itertools import chain
+from itertools import chain, groupby
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -399,11 +399,11 @@ def findings(report: ComparisonReport) -> str:
         return [each.run for each in test.in_order]
 
     significant = sorted((test for test in tests if test.significant), key=pair)
-    sentences = []
-    named_pair: list[str] = []
-    for test in significant[:MOST_FINDINGS]:
-        sentences.append(words.finding(test, is_same_pair=pair(test) == named_pair))
-        named_pair = pair(test)
+    sentences = [
+        words.finding(test, is_same_pair=place > 0)
+        for _, of_pair in groupby(significant[:MOST_FINDINGS], key=pair)
+        for place, test in enumerate(of_pair)
+    ]
     n_further = len(significant[MOST_FINDINGS:])
     if n_further:
         sentences.append(words.further_differences(n_further))

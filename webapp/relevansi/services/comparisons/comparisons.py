@@ -19,7 +19,6 @@ from relevansi.exporters.planning import samples as sample_words
 from relevansi.exporters.planning import settled as settled_words
 from relevansi.metrics.agreement.report import ItemKind
 from relevansi.metrics.comparisons.comparisons import PARTS, Comparison, ComparisonReport, compare
-from relevansi.metrics.comparisons.differences import ComparedRun
 from relevansi.metrics.comparisons.stability import stability
 from relevansi.metrics.judging.empty_answers import EmptyAnswer
 from relevansi.metrics.judging.graded import headline_of, ranking_names
@@ -55,12 +54,11 @@ def report(
     names, headline = names_of(chosen), tuple(figures) or headline_of(study)
     on_progress(0, 4)
     judged = RunsUnderRules(session, study, chosen, names, ranking_names(headline))
-    compared = judged.under(rule)
     on_progress(1, 4)
-    comparison = _compare(study, compared, rule, judged.unasked, headline)
+    comparison = _compare(study, judged, rule, headline)
     on_progress(2, 4)
     stable = stability(
-        compared,
+        [contender.run for contender in comparison.contenders],
         without_rater=judged.without_each_rater(rule),
         other_rules=judged.under_other_rules(rule),
         headline=headline,
@@ -99,23 +97,14 @@ def comparison(session: Session, study: Study, run_ids: Sequence[str], rule: Rul
     """Return the runs compared in the study's headline, without the other parts of a report."""
     chosen, headline = comparable(session, study, run_ids), headline_of(study)
     judged = RunsUnderRules(session, study, chosen, names_of(chosen), ranking_names(headline))
-    return _compare(study, judged.under(rule), rule, judged.unasked, headline)
+    return _compare(study, judged, rule, headline)
 
 
 def _compare(
-    study: Study,
-    compared: Sequence[ComparedRun],
-    rule: Rule,
-    unasked: Sequence[int],
-    headline: Sequence[str],
+    study: Study, judged: RunsUnderRules, rule: Rule, headline: Sequence[str]
 ) -> Comparison:
-    return compare(
-        compared,
-        rule=rule.name,
-        unasked=unasked,
-        headline=headline,
-        scale=Scale.stored(study.scale),
-    )
+    scale, compared = Scale.stored(study.scale), judged.under(rule)
+    return compare(compared, rule=rule.name, unasked=judged.unasked, headline=headline, scale=scale)
 
 
 def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Part]:

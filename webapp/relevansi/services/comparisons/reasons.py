@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import starmap
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event
 from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.metrics.comparisons.reasons import (
@@ -19,12 +17,12 @@ from relevansi.metrics.comparisons.reasons import (
     time_spent,
 )
 from relevansi.metrics.gold.constraint_rules import Outcome
-from relevansi.metrics.judging.pace import GivenVerdict, seconds_after
+from relevansi.metrics.judging.pace import seconds_after
 from relevansi.services.gold.constraints import CheckedRun, check_cards
 from relevansi.services.judging import reasons, verdicts
+from relevansi.services.runs import reports
 from relevansi.services.runs.reasons import Rejection, rejections
 from relevansi.services.runs.reports import Rule
-from relevansi.services.study import studies
 from relevansi.services.study.question_sets import is_put_to_raters
 
 CONSTRAINTS_BY_REASON: Mapping[str, tuple[str, ...]] = {
@@ -51,8 +49,7 @@ def compared(
     """
     ids = [run.id for run in runs]
     scope = Query.run_id.in_(ids) & is_put_to_raters(Query.question_id)
-    people = [rule.rater] if rule.rater else studies.raters(session, study)
-    rater_ids = [rater.id for rater in people]
+    rater_ids = [rater.id for rater in reports.raters_of(session, study, rule)]
     rejected = rejections(session, study, verdicts.judged_items(scope), rater_ids)
     reasoned = [each for each in rejected if each.reason is not None]
     if not reasoned:
@@ -65,14 +62,7 @@ def compared(
         categories[run_id][item_id or 0] = category
     counts = Counter(reasons.key_of(each.reason or "") for each in reasoned)
     ordered = [key for key in reasons.offered(study.kind, study.reasons) if key in counts]
-    clicks = select(Event.judged_item_id, Event.rater_id, Event.device, Event.client_time).where(
-        Event.rater_id.in_(rater_ids),
-        Event.field == "verdict",
-        Event.cause == "click",
-        Event.client_time.is_not(None),
-        Event.judged_item_id.in_(verdicts.pool_of(scope)),
-    )
-    seconds = seconds_after(starmap(GivenVerdict, session.execute(clicks)))
+    seconds = seconds_after(reports.timed_clicks(session, scope, rater_ids))
     seconds_with: list[float] = []
     seconds_without: list[float] = []
     for each in rejected:

@@ -5,7 +5,7 @@ Here the metrics command and every export begin.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import starmap
 from statistics import median
 
@@ -227,18 +227,22 @@ def blindness(session: Session, study: Study, scope: Scope, rule: Rule) -> Blind
 def seconds(
     session: Session, scope: Scope, raters: Sequence[Rater]
 ) -> dict[tuple[int, int], float]:
-    """Return the seconds from the verdict before, by rater and judged item.
+    """Return the seconds from the verdict before, by rater and judged item."""
+    return seconds_before(timed_clicks(session, scope, [rater.id for rater in raters]))
 
-    Clicks on what was judged for the questions in `scope` count, as far as their times are known.
-    """
+
+def timed_clicks(
+    session: Session, scope: Scope, rater_ids: Sequence[int]
+) -> Iterator[GivenVerdict]:
+    """Return the clicks of known time on what was judged for the questions in `scope`."""
     clicks = select(Event.judged_item_id, Event.rater_id, Event.device, Event.client_time).where(
-        Event.rater_id.in_([rater.id for rater in raters]),
+        Event.rater_id.in_(rater_ids),
         Event.field == "verdict",
         Event.cause == "click",
         Event.client_time.is_not(None),
         Event.judged_item_id.in_(verdicts.pool_of(scope)),
     )
-    return seconds_before(starmap(GivenVerdict, session.execute(clicks)))
+    return starmap(GivenVerdict, session.execute(clicks))
 
 
 def paces(session: Session, study: Study, scope: Scope) -> dict[str, tuple[float, int]]:
