@@ -147,11 +147,11 @@ def test_a_settlement_can_be_changed_and_withdrawn_and_all_is_logged(
     assert tie.settlement is not None
     assert (tie.settlement.verdict, tie.settlement.reason) == ("0", "a house")
     assert (tie.settlement.by, tie.settlement.at) == ("Budi", NOW)
-    assert tie.disputed
+    assert tie.is_disputed
     for rater in raters[::2]:
         judgments.judge(session, rater, run_id, 1, 4, NO, click(f"again {rater.id}", minute=5))
     agreed, *_ = adjudications.docket(session, study).majorities[::-1]
-    assert (agreed.item_id, agreed.disputed) == (disputed, False)  # they agree by now
+    assert (agreed.item_id, agreed.is_disputed) == (disputed, False)  # they agree by now
     adjudications.withdraw(session, raters[0], disputed, NOW)
     session.flush()
 

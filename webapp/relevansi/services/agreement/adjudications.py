@@ -69,24 +69,31 @@ class Vote(Struct, frozen=True):
 
 
 class Dispute(Struct, frozen=True):
-    """One judged item to settle; ``card`` is its fullest version, ``None`` for an empty list.
+    """One judged item to settle.
 
     ``cast`` are the raters' verdicts, ``label`` is their merged one, ``None`` for a tie.
-    ``disputed`` is false where they have come to agree since it was settled. ``settlement`` has its
-    verdict, reason, by (a name) and at.
+    ``settlement`` has its verdict, reason, by (a name) and at.
     """
 
-    item_id: int
-    question_id: int
-    run_id: str | None
-    position: int
-    question: str
-    category: str
-    card: Item | None
+    item: JudgedItem
+    question: Question
     cast: Votes
     label: str | None
-    disputed: bool
     settlement: Row[int, str, str, datetime, str] | None
+
+    @property
+    def item_id(self) -> int:
+        return self.item.id
+
+    @property
+    def card(self) -> Item | None:
+        """The card in its fullest version, ``None`` for an empty list."""
+        return None if self.item.card is None else from_row(self.item.card)
+
+    @property
+    def is_disputed(self) -> bool:
+        """Whether the raters have not come to agree since it was settled."""
+        return is_disputed(self.cast.values())
 
     @property
     def is_tie(self) -> bool:
@@ -127,16 +134,10 @@ def docket(session: Session, study: Study) -> Docket:
     )
     disputes = [
         Dispute(
-            item_id=item.id,
-            question_id=item.question_id,
-            run_id=item.run_id,
-            position=question.position,
-            question=question.text,
-            category=question.category,
-            card=None if item.card is None else from_row(item.card),
+            item=item,
+            question=question,
             cast=cast[item.id],
             label=merging(tuple(cast[item.id].values())),
-            disputed=is_disputed(cast[item.id].values()),
             settlement=settled.get(item.id),
         )
         for item, question in rows
@@ -149,11 +150,10 @@ def docket(session: Session, study: Study) -> Docket:
 
 
 def _sort_key(dispute: Dispute) -> tuple[Fraction, int, int, int]:
+    place, cast = (dispute.question.position, dispute.item_id), dispute.cast.values()
     if dispute.is_tie:
-        return Fraction(0), 0, dispute.position, dispute.item_id
-    cast = dispute.cast.values()
-    n_decided = decided_counts(cast).total()
-    return margin(cast), -n_decided, dispute.position, dispute.item_id
+        return Fraction(0), 0, *place
+    return margin(cast), -decided_counts(cast).total(), *place
 
 
 def votes(session: Session, study: Study, dispute: Dispute) -> tuple[Vote, ...]:
@@ -196,7 +196,7 @@ def _looked_up(
 
 def conversation(session: Session, dispute: Dispute) -> tuple[EarlierTurn, ...]:
     """Return the turns before the question of a dispute, if it depends on its conversation."""
-    return conversations.of_question(session, dispute.run_id, dispute.question_id)
+    return conversations.of_question(session, dispute.item.run_id, dispute.question.id)
 
 
 def _notes(session: Session, dispute: Dispute) -> Mapping[int, list[str]]:
@@ -204,8 +204,8 @@ def _notes(session: Session, dispute: Dispute) -> Mapping[int, list[str]]:
         select(QueryRating.rater_id, QueryRating.notes)
         .join(Query, Query.id == QueryRating.query_key)
         .where(
-            Query.question_id == dispute.question_id,
-            Query.run_id == (dispute.run_id or Query.run_id),
+            Query.question_id == dispute.question.id,
+            Query.run_id == (dispute.item.run_id or Query.run_id),
             QueryRating.notes != "",
         )
         .order_by(Query.id)
