@@ -220,8 +220,13 @@ def leading(headline: Sequence[str]) -> tuple[str, ...]:
 
 
 def deciding(headline: Sequence[str]) -> tuple[str, ...]:
-    """Return the figures that decide: those that lead, and the quality where it is asked."""
-    return (*leading(headline), *(name for name in headline if name == QUALITY))
+    """Return the figures that decide: those that lead, and the quality where it is asked.
+
+    >>> deciding(("mean_response_quality", "nDCG@10"))
+    ('nDCG@10', 'mean_response_quality')
+    """
+    names = (name for name in leading(headline) if name != QUALITY)
+    return (*names, *(name for name in headline if name == QUALITY))
 
 
 def highest_value(figure: str) -> float:

@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 
 from relevansi.db.tables.runs import Run
 from relevansi.db.tables.study import Study
+from relevansi.exporters.comparisons.answers import short_name
+from relevansi.exporters.comparisons.figure_names import unit_of
 from relevansi.exporters.frame import charts
-from relevansi.i18n import gettext
 from relevansi.metrics.comparisons.comparisons import estimates
-from relevansi.metrics.comparisons.differences import leading
+from relevansi.metrics.comparisons.differences import deciding
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.metrics.judging.queries import QUALITY
-from relevansi.metrics.judging.registry import label_of, measure_of
 from relevansi.records import Scale
 from relevansi.services.judging.judged_runs import judged_runs
 from relevansi.services.runs.reports import Rule
@@ -35,14 +35,11 @@ class FigureColumn(Struct, frozen=True):
 
 def columns(study: Study, *, with_quality: bool = True) -> tuple[FigureColumn, ...]:
     """Return the figures that lead a study's comparison, and the quality where it is asked."""
-    headline, scale = headline_of(study), Scale.stored(study.scale)
-    names = [name for name in leading(headline) if name != QUALITY]
-    if with_quality and QUALITY in headline:
-        names.append(QUALITY)
-    short = {QUALITY: gettext("Quality, 0–5"), "success_rate": gettext("Success")}
+    scale = Scale.stored(study.scale)
     return tuple(
-        FigureColumn(name, short.get(name) or label_of(name, scale), measure_of(name).unit)
-        for name in names
+        FigureColumn(name, short_name(name, scale), unit_of(name))
+        for name in deciding(headline_of(study))
+        if with_quality or name != QUALITY
     )
 
 

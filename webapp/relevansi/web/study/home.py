@@ -147,7 +147,7 @@ def _method_strip(
 def _marks_apart(
     comparison: Comparison, figure: str, marks: Mapping[str, int]
 ) -> Iterator[tuple[int, int]]:
-    for pair in comparison.differences:
-        if pair.figure == figure and pair.significant and not pair.false_negatives_at_zero:
-            first, second = marks[pair.first], marks[pair.second]
-            yield (first, second) if (pair.mean or 0) > 0 else (second, first)
+    for test in comparison.tests:
+        if test.figure == figure and test.significant:
+            higher, lower = test.in_order
+            yield marks[higher.run], marks[lower.run]
