@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from relevansi import labels
-from relevansi.exporters.comparisons import document, words
+from relevansi.exporters.comparisons import differences, document, words
 from relevansi.metrics.comparisons import differences as pairs
 from relevansi.metrics.comparisons.differences import PairedValues
 from relevansi.metrics.comparisons.stability import Stability
@@ -96,7 +96,7 @@ def test_what_raters_saw_beyond_the_cards_is_said() -> None:
 
 def precision_difference(*judged: str, other: str = "N") -> str:
     report = comparison_report([run("a", *judged), run("b", *([other] * len(judged)))])
-    return words.conclusion(report.comparison.differences[0])
+    return differences.conclusion(report.comparison.differences[0])
 
 
 @pytest.mark.parametrize(
@@ -132,12 +132,12 @@ def test_an_interval_without_0_beside_a_corrected_test_that_does_not_reject_is_e
     values = tuple((1.0, float(n >= 8)) for n in range(12))
     (result,) = pairs.paired_differences([PairedValues("mrr", "a", "b", values, None)], together=45)
     result = replace(result, p_holm=45 * (result.p or 0))
-    sentence = words.conclusion(result)
+    sentence = differences.conclusion(result)
     assert result.interval.lower is not None
     assert result.interval.lower > 0
     assert "no difference shown" in sentence
     assert "The interval is of this pair alone" in sentence
-    assert "of this pair alone" not in words.conclusion(replace(result, p_holm=0.01))
+    assert "of this pair alone" not in differences.conclusion(replace(result, p_holm=0.01))
 
 
 def test_an_order_that_pairing_turns_round_is_said_beside_both() -> None:
@@ -148,7 +148,7 @@ def test_an_order_that_pairing_turns_round_is_said_beside_both() -> None:
         ]
     )
     result = report.comparison.differences[0]
-    sentence = words.conclusion(result)
+    sentence = differences.conclusion(result)
 
     assert result.headline == pytest.approx(0.5 - 7 / 12)
     assert result.reverses_headline
@@ -164,7 +164,7 @@ def test_a_conclusion_about_a_partial_run_is_provisional_and_significance_goes_b
     report = comparison_report([run("a", "R", "R"), run("b", "N", ".")])
     result = report.comparison.differences[0]
 
-    sentence = words.conclusion(result)
+    sentence = differences.conclusion(result)
     assert sentence.endswith("Provisional: not everything is rated.")
     for p_holm, significant in ((None, False), (0.05, True), (0.0501, False), (0.0, True)):
         corrected = replace(result, p=0.001, p_holm=p_holm)

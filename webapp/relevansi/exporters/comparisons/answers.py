@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from markupsafe import Markup
 
 from relevansi import notation
-from relevansi.exporters.comparisons import words
+from relevansi.exporters.comparisons.differences import further_differences
 from relevansi.exporters.comparisons.figure_names import (
     difference_name,
     figure_name,
@@ -166,7 +166,7 @@ def _ahead(won: Mapping[tuple[str, str], list[str]], names: Mapping[str, str]) -
         )
     n_further = sum(len(lower_names) for _, lower_names in most_figures_first[MOST_GROUPS:])
     if n_further:
-        yield words.further_differences(n_further)
+        yield further_differences(n_further)
 
 
 def _undecided(pairs: Collection[frozenset[str]], names: Mapping[str, str]) -> Iterator[str]:

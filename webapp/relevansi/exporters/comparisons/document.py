@@ -11,15 +11,8 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from relevansi import labels, notation
-from relevansi.exporters.comparisons import answers, breakdowns, pictures, words
-from relevansi.exporters.comparisons.differences import (
-    difference_table,
-    p_cell,
-    signed_rank_table,
-)
+from relevansi.exporters.comparisons import answers, breakdowns, differences, pictures, words
 from relevansi.exporters.comparisons.figure_names import (
-    difference_name,
-    difference_unit,
     figure_name,
     joined,
     unit_of,
@@ -54,7 +47,7 @@ from relevansi.metrics.comparisons.differences import (
     leading,
 )
 from relevansi.metrics.comparisons.stability import StabilityLine
-from relevansi.metrics.intervals import CONFIDENCE, LEVEL
+from relevansi.metrics.intervals import CONFIDENCE
 from relevansi.metrics.judging.empty_answers import counts_of
 from relevansi.metrics.judging.figures import HEADLINES, averaged
 from relevansi.metrics.judging.graded import with_judged
@@ -321,7 +314,8 @@ def document(report: ComparisonReport, on: date) -> Document:
     """
     comparison = report.comparison
     title, below = answers.answer(comparison, report.state)
-    tests = possible_table(report) if answers.is_open(report) else test_table(report)
+    is_open = answers.is_open(report)
+    tests = possible_table(report) if is_open else differences.test_table(comparison.tests)
     names = [name for name in with_judged(comparison.headline) if name != "composite"]
     tables = [figure_table(report, "summary", names), *([tests] if tests.rows else [])]
     picture = pictures.for_every_screen(report)
@@ -341,7 +335,7 @@ def document(report: ComparisonReport, on: date) -> Document:
         subtitle=words.byline(report, on),
         sections=sections,
         answer=(below,) if below else (),
-        state=words.provisional(report) if answers.is_open(report) else "",
+        state=words.provisional(report) if is_open else "",
         figure=(pictures.file_stem(report, on), pictures.draw_intervals(report, PRINT)),
         overline=" · ".join(filter(None, (report.study, gettext(words.TITLES[report.phase])))),
         appendix=tuple(appendix),
@@ -376,12 +370,14 @@ def _other_figures(report: ComparisonReport) -> Section:
     if "composite" in comparison.headline:
         tables.append(figure_table(report, "composite", ["composite"]))
     tables += [by_category(report, name) for name in leading(comparison.headline)]
-    differences = comparison.differences
-    tables.append(difference_table("differences", differences, notes, is_tested=is_tested))
+    compared = comparison.differences
+    table = differences.difference_table("differences", compared, notes, is_tested=is_tested)
+    tables.append(table)
     conclusions: list[str] = []
     if is_tested:
-        conclusions = [words.conclusion(each) for each in differences if each.is_of_headline]
-        tables.append(signed_rank_table("signed_rank", differences, notes))
+        of_headline = (each for each in compared if each.is_of_headline)
+        conclusions = [*map(differences.conclusion, of_headline)]
+        tables.append(differences.signed_rank_table("signed_rank", compared, notes))
     title = gettext("Other figures and tests")
     return Section("others", title, tuple(conclusions), tuple(tables))
 
@@ -400,13 +396,13 @@ def findings(report: ComparisonReport) -> str:
 
     significant = sorted((test for test in tests if test.significant), key=pair)
     sentences = [
-        words.finding(test, is_same_pair=place > 0)
+        differences.finding(test, is_same_pair=place > 0)
         for _, of_pair in groupby(significant[:MOST_FINDINGS], key=pair)
         for place, test in enumerate(of_pair)
     ]
     n_further = len(significant[MOST_FINDINGS:])
     if n_further:
-        sentences.append(words.further_differences(n_further))
+        sentences.append(differences.further_differences(n_further))
     decided = {test.figure for test in significant}
     undecided = dict.fromkeys(test.figure for test in tests if test.figure not in decided)
     if undecided:
@@ -461,45 +457,14 @@ def limits(report: ComparisonReport) -> str:
     comparison = report.comparison
     sentences = [gettext("No difference shown does not mean equal.")]
     if not answers.is_open(report):
-        sentences += words.smallness(comparison.differences)
-        sentences += words.reversed_orders(comparison)
+        sentences += differences.smallness(comparison.differences)
+        sentences += differences.reversed_orders(comparison)
     sentences.append(words.stability(report.stability))
     if not report.files:
         sentences.append(
             gettext("The figures are those of these questions, runs and raters; others may differ.")
         )
     return " ".join(sentences)
-
-
-def test_table(report: ComparisonReport) -> Table:
-    """Return the tested differences of the figures that decide."""
-
-    def difference(test: Difference) -> Cell:
-        text = notation.difference(test.mean, difference_unit(test))
-        return Cell(text, (test.mean,), is_strong=test.significant)
-
-    def interval(test: Difference) -> Cell:
-        bounds = test.interval.lower, test.interval.upper
-        return Cell(notation.interval(*bounds, difference_unit(test), signed=True), bounds)
-
-    interval_heading = gettext("%(share)s interval", share=notation.percent(CONFIDENCE))
-    return table_of(
-        "tests",
-        gettext(
-            "Differences by question, first run minus second; p after Holm's correction, bold: "
-            "significant at %(level)s.",
-            level=notation.percent(LEVEL),
-        ),
-        report.comparison.tests,
-        (
-            (gettext("Figure"), difference_name),
-            (_pair_column(), lambda test: _pair(*test.names)),
-            (numbers(gettext("Difference")), difference),
-            (numbers(interval_heading, gettext("Lower"), gettext("Upper")), interval),
-            (numbers("n"), lambda test: test.n),
-            (numbers("p"), lambda test: p_cell(test.p_holm, is_strong=test.significant)),
-        ),
-    )
 
 
 def possible_table(report: ComparisonReport) -> Table:
@@ -518,16 +483,8 @@ def possible_table(report: ComparisonReport) -> Table:
         answers.bounded_orders(report),
         (
             (gettext("Figure"), lambda order: figure_name(order.figure, report.comparison.scale)),
-            (_pair_column(), lambda order: _pair(names[order.first], names[order.second])),
+            differences.pair_column(lambda order: (names[order.first], names[order.second])),
             (numbers(gettext("Difference"), "min", "max"), bounds),
             (gettext("Order"), answers.order_in_words),
         ),
     )
-
-
-def _pair_column() -> Column:
-    return Column(gettext("Pair"), parts=(gettext("First"), gettext("Second")))
-
-
-def _pair(first: str, second: str) -> Cell:
-    return Cell(f"{first} − {second}", (first, second))

@@ -1,29 +1,22 @@
-"""The sentences of a comparison: one place for the page and every report of it.
+"""The sentences of a comparison on how it was made, what runs lack, and how stable it is.
 
-Each states the result of one test at its level, in words with one meaning: a run is "ahead" where
-the difference is significant after Holm; two runs are "equal" where no question differs; what the
-test does not reject is "no difference shown". Only the settled orders say "order fixed": open
-verdicts cannot change it. What a run lacks is stated, so that no gap is read as a bad result.
+What a run lacks is stated, so that no gap is read as a bad result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 
 from relevansi import labels, notation
 from relevansi.exporters.comparisons.figure_names import (
-    difference_name,
-    difference_unit,
     figure_name,
 )
 from relevansi.exporters.exports.judging_sentences import blindness_sentence
-from relevansi.exporters.planning import detectable
 from relevansi.i18n import gettext, mark, ngettext
 from relevansi.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
-from relevansi.metrics.comparisons.differences import MCNEMAR, Difference
 from relevansi.metrics.comparisons.stability import Stability, Variation, VariedPart
-from relevansi.metrics.intervals import CONFIDENCE, LEVEL
+from relevansi.metrics.intervals import CONFIDENCE
 from relevansi.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, figures
 from relevansi.metrics.judging.queries import Undefined, why_undefined
 
@@ -88,56 +81,11 @@ def provisional(report: ComparisonReport) -> str:
     return gettext("Provisional report: %(state)s", state=labels.state(report.state))
 
 
-def finding(difference: Difference, *, is_same_pair: bool) -> str:
-    """Return a significant difference in a sentence, shorter where the pair was named before."""
-    unit, bounds = difference_unit(difference), difference.interval_in_order
-    details = {
-        "figure": difference_name(difference),
-        "difference": notation.amount(difference.mean or 0, unit),
-        "interval": notation.interval(bounds.lower, bounds.upper, unit, signed=True),
-        "p": notation.p_equals(difference.p_holm),
-    }
-    if is_same_pair:
-        return gettext(
-            "On %(figure)s the difference is %(difference)s (%(interval)s; %(p)s).", **details
-        )
-    higher, lower = difference.in_order
-    return ngettext(
-        "%(higher)s reaches a mean %(figure)s of %(one)s and %(lower)s %(other)s on the "
-        "%(n)s question where both have a value; the difference is %(difference)s (%(share)s "
-        "interval %(interval)s; %(p)s after Holm's correction).",
-        "%(higher)s reaches a mean %(figure)s of %(one)s and %(lower)s %(other)s on the "
-        "%(n)s questions where both have a value; the difference is %(difference)s (%(share)s "
-        "interval %(interval)s; %(p)s after Holm's correction).",
-        difference.n,
-        higher=higher.name,
-        one=notation.figure(higher.value, unit),
-        lower=lower.name,
-        other=notation.figure(lower.value, unit),
-        share=notation.percent(CONFIDENCE),
-        **details,
-    )
-
-
-def further_differences(n: int) -> str:
-    """Return that so many more differences are significant than were named."""
-    return ngettext(
-        "%(n)s further difference is significant.", "%(n)s further differences are significant.", n
-    )
-
-
 def file_stem(report: ComparisonReport, name: str, on: date) -> str:
     """Return the name of a report's file without its ending: that of the original scripts."""
     phase = "" if report.phase is None else f"phase{report.phase}_"
     end = labels.file_ending(report.state) if report.state else ""
     return f"{phase}{name}_{notation.file_day(on)}{end}"
-
-
-def name_of_test(test: str, *, exact: bool) -> str:
-    """Return the name of a test of differences, and whether it tried every way."""
-    if test == MCNEMAR:
-        return gettext("McNemar, exact")
-    return gettext("randomisation, exact") if exact else gettext("randomisation, drawn")
 
 
 def raters(report: ComparisonReport) -> str:
@@ -334,20 +282,6 @@ def positions(places: Sequence[int]) -> str:
     return ngettext("question %(listed)s", "questions %(listed)s", len(places), listed=listed)
 
 
-def smallness(differences: Iterable[Difference]) -> Iterator[str]:
-    """Yield the warning that some differences are over few questions, if they are."""
-    few = [entry.n for entry in differences if entry.small and entry.n]
-    if not few:
-        return
-    least, most = notation.number(min(few)), notation.number(max(few))
-    pairs = least if least == most else gettext("%(low)s to %(high)s", low=least, high=most)
-    yield gettext(
-        "Small: with %(pairs)s pairs of questions only large differences can show. Where none is "
-        "shown the runs need not be equal.",
-        pairs=pairs,
-    )
-
-
 def limits_of_files(report: ComparisonReport) -> Iterator[str]:
     """Yield the figures that rated files cannot give a comparison; nothing for runs of a study."""
     if not report.files:
@@ -385,95 +319,6 @@ def notes() -> Iterator[str]:
     yield gettext(notation.UNDEFINED_NOTE)
 
 
-def conclusion(difference: Difference) -> str:
-    """Return what the test of a difference shows, its interval, and what limits it."""
-    first, second = difference.names
-    if difference.mean is None:
-        return gettext(
-            "%(figure)s: %(first)s and %(second)s share no question with a value; nothing can be "
-            "said about them.",
-            figure=difference_name(difference),
-            first=first,
-            second=second,
-        )
-    return " ".join(_conclusion(difference))
-
-
-def _conclusion(difference: Difference) -> Iterator[str]:
-    """Yield what the test shows, then what limits it: order, correction, size, open rating."""
-    unit = difference_unit(difference)
-    lower, upper = difference.interval_in_order.lower, difference.interval_in_order.upper
-    interval = gettext("too few for an interval")
-    if lower is not None and upper is not None:
-        interval = gettext(
-            "%(share)s interval %(interval)s",
-            share=notation.percent(CONFIDENCE),
-            interval=notation.interval(lower, upper, unit, signed=True),
-        )
-    worth = gettext("no difference shown")
-    if difference.significant:
-        worth = gettext("significant at %(level)s", level=notation.percent(LEVEL))
-    tests = f"{notation.p_equals(difference.p)}, Holm {notation.p_value(difference.p_holm)}"
-    yield gettext(
-        "%(values)s; %(apart)s (%(details)s): %(worth)s.",
-        values=paired_values(difference),
-        apart=_apart(difference),
-        details=f"{interval}, {tests}",
-        worth=worth,
-    )
-    if difference.reverses_headline:
-        yield gettext(
-            "The figures of the two runs are the other way round: each is over all questions of "
-            "its run that have a value, the difference only over those both share."
-        )
-    excludes_0 = lower is not None and upper is not None and not lower <= 0 <= upper
-    if excludes_0 and not difference.significant:
-        yield gettext(
-            "The interval is of this pair alone, without correction: that it leaves out 0 does not "
-            "show a difference."
-        )
-    differs = difference.wins or difference.losses
-    if differs and not difference.significant and (limit := detectable.shown_by_one(difference)):
-        yield limit
-    if difference.is_partial:
-        yield gettext("Provisional: not everything is rated.")
-
-
-def _apart(difference: Difference) -> str:
-    """Return how far apart the means of two runs are, in words."""
-    first, second = difference.names
-    mean = difference.mean or 0.0
-    if not difference.wins and not difference.losses:
-        return gettext("%(first)s and %(second)s are equal", first=first, second=second)
-    if round(mean, 9) == 0:
-        return gettext("%(first)s and %(second)s have the same mean", first=first, second=second)
-    higher, lower = difference.in_order
-    return gettext(
-        "%(higher)s is %(amount)s higher than %(lower)s",
-        higher=higher.name,
-        lower=lower.name,
-        amount=notation.amount(mean, difference_unit(difference)),
-    )
-
-
-def paired_values(difference: Difference) -> str:
-    """Return both runs' values over the questions where both have one, the higher first."""
-    unit = difference_unit(difference)
-    higher, lower = difference.in_order
-    return ngettext(
-        "%(figure)s over the %(n)s question where both have a value: %(first)s %(one)s, "
-        "%(second)s %(other)s",
-        "%(figure)s over the %(n)s questions where both have a value: %(first)s %(one)s, "
-        "%(second)s %(other)s",
-        difference.n,
-        figure=difference_name(difference),
-        first=higher.name,
-        one=notation.figure(higher.value, unit),
-        second=lower.name,
-        other=notation.figure(lower.value, unit),
-    )
-
-
 def parts_of(contender: Contender) -> dict[str, int]:
     """Return the number of questions behind each part of a run's composite."""
     parts = figures(contender.totals)
@@ -487,11 +332,3 @@ def composite_parts(comparison: Comparison) -> Iterator[str]:
         parts = ", ".join(f"{figure_name(name)} {notation.number(n)}" for name, n in ns)
         run = contender.run.name
         yield gettext("n of the composite's parts, %(run)s: %(parts)s.", run=run, parts=parts)
-
-
-def reversed_orders(comparison: Comparison) -> Iterator[str]:
-    """Yield where the paired values of two runs are in another order than their figures."""
-    for difference in comparison.differences:
-        if difference.is_of_headline and difference.reverses_headline:
-            values = paired_values(difference)
-            yield gettext("Paired, the order is another: %(values)s.", values=values)

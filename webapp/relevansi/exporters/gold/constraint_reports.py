@@ -11,12 +11,12 @@ from msgspec.structs import asdict
 from relevansi import notation
 from relevansi.exporters.comparisons import words
 from relevansi.exporters.comparisons.differences import (
+    conclusion,
     difference_json,
     difference_table,
     signed_rank_table,
     signed_ranks_json,
 )
-from relevansi.exporters.comparisons.words import conclusion
 from relevansi.exporters.frame.csv_cells import Value, csv_bytes
 from relevansi.exporters.frame.json_files import fields
 from relevansi.exporters.frame.tables import Cell, Column, Section, Table, numbers, stacked, word

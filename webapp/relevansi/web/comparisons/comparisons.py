@@ -17,7 +17,14 @@ from wtforms import Form
 
 from relevansi import labels
 from relevansi.db.tables.study import Study
-from relevansi.exporters.comparisons import answers, breakdowns, document, pictures, words
+from relevansi.exporters.comparisons import (
+    answers,
+    breakdowns,
+    differences,
+    document,
+    pictures,
+    words,
+)
 from relevansi.exporters.comparisons.breakdowns import FILTERS
 from relevansi.exporters.comparisons.figure_names import figure_name, unit_of
 from relevansi.exporters.comparisons.files import FORMATS, file_name
@@ -271,7 +278,7 @@ def _page_values(report: ComparisonReport | None, address: Address) -> dict[str,
         "answer": answers.marked_answer(report),
         "basis": answers.basis_of(report),
         "settings": words.settings(),
-        "reversed_orders": [] if is_open else [*words.reversed_orders(comparison)],
+        "reversed_orders": [] if is_open else [*differences.reversed_orders(comparison)],
         "methods": [*answers.methods(report).values()],
         "panel": answers.panel(report),
         "is_open": is_open,
