@@ -88,12 +88,11 @@ def test_the_order_of_its_run_is_settled_exactly(
     session: Session, study: Study, rater: Rater, methods: Mapping[str, str]
 ) -> None:
     own = runs.in_order(session, study)
-    names = {run.id: str(run.search_method) for run in own}
-    result = settled.settled_orders(session, study, own, names, reports.of_rater(rater))
+    result = settled.settled_orders(session, study, own, reports.of_rater(rater))
     orders = {order.figure: order for order in result.orders}
 
     precision = orders["mean_overall_precision"]
-    assert [*names] == [methods["bm25"], methods["dense"]]
+    assert [*result.names] == [methods["bm25"], methods["dense"]]
     assert precision.low == precision.high == pytest.approx(1 / 3 - 1 / 2)
     rank = orders["mrr"]
     assert rank.low == rank.high == pytest.approx(1 / 2 - 1)

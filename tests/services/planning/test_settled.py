@@ -23,10 +23,7 @@ P5, SUCCESS = "mean_precision_at_5", "success_rate"
 def found(session: Session, study: Study, rule: Rule | None = None) -> SettledOrders:
     (one,) = samples.question_sets(session, study)
     own = samples.runs_of(session, study, one.id)
-    names = {run.id: str(run.search_method) for run in own}
-    return settled.settled_orders(
-        session, study, own, names, rule or reports.rule_of(session, study)
-    )
+    return settled.settled_orders(session, study, own, rule or reports.rule_of(session, study))
 
 
 def order(session: Session, study: Study, figure: str, rule: Rule | None = None) -> SettledOrder:

@@ -51,9 +51,9 @@ def report(
     cards agree. Raises what ``comparable`` raises.
     """
     chosen = comparable(session, study, run_ids)
-    names, headline = names_of(chosen), tuple(figures) or headline_of(study)
+    headline = tuple(figures) or headline_of(study)
     on_progress(0, 4)
-    judged = RunsUnderRules(session, study, chosen, names, ranking_names(headline))
+    judged = RunsUnderRules(session, study, chosen, ranking_names(headline))
     on_progress(1, 4)
     comparison = _compare(study, judged, rule, headline)
     on_progress(2, 4)
@@ -96,7 +96,7 @@ def report(
 def comparison(session: Session, study: Study, run_ids: Sequence[str], rule: Rule) -> Comparison:
     """Return the runs compared in the study's headline, without the other parts of a report."""
     chosen, headline = comparable(session, study, run_ids), headline_of(study)
-    judged = RunsUnderRules(session, study, chosen, names_of(chosen), ranking_names(headline))
+    judged = RunsUnderRules(session, study, chosen, ranking_names(headline))
     return _compare(study, judged, rule, headline)
 
 
@@ -110,11 +110,10 @@ def _compare(
 def _parts(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Part]:
     """Return the parts that other features add to a comparison, in the order of ``PARTS``."""
     names, set_id = names_of(runs), runs[0].question_set_id
-    ordered_names = {run.id: names[run.id] for run in runs}
     checked = constraints.checked_runs(session, study, runs)
     values = (
         (constraints.compare_runs(checked, names), constraint_reports),
-        (settled.settled_orders(session, study, runs, ordered_names, rule), settled_words),
+        (settled.settled_orders(session, study, runs, rule), settled_words),
         (samples.sample_of_runs(session, study, set_id, runs, rule), sample_words),
         (machine_help.compared(session, study, runs, rule), help_words),
         (reasons.compared(session, study, runs, names, rule, checked), reason_words),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -77,7 +77,9 @@ def compared(
         raters=len({each.rater_id for each in reasoned}),
         seconds_with=time_spent(seconds_with),
         seconds_without=time_spent(seconds_without),
-        contradictions=_contradictions(checked_runs, names, reasoned) if checked_runs else None,
+        contradictions=(
+            tuple(_contradictions(checked_runs, names, reasoned)) if checked_runs else None
+        ),
     )
 
 
@@ -99,13 +101,12 @@ def _counts(
 
 def _contradictions(
     checked_runs: Sequence[CheckedRun], names: Mapping[str, str], reasoned: Sequence[Rejection]
-) -> tuple[Contradiction, ...]:
-    """Return the reasons that the gold constraints contradict."""
+) -> Iterator[Contradiction]:
+    """Yield the reasons that the gold constraints contradict."""
     reasons_by_item: dict[int, Counter[str]] = defaultdict(Counter)
     for _, item_id, reason in reasoned:
         if reason is not None and reason in CONSTRAINTS_BY_REASON:
             reasons_by_item[item_id][reason] += 1
-    contradictions: list[Contradiction] = []
     for checked in checked_runs:
         assert checked.report is not None
         for line in checked.report.queries:
@@ -116,16 +117,7 @@ def _contradictions(
                 item_id = (card.result.judged_item_id if card.result else None) or 0
                 for reason, n_raters in reasons_by_item.get(item_id, {}).items():
                     constraint_names = CONSTRAINTS_BY_REASON[reason]
-                    checks = [c for c in card.relevant_checks if c.constraint in constraint_names]
-                    if checks and all(check.outcome is Outcome.PASS for check in checks):
-                        contradictions.append(
-                            Contradiction(
-                                run=checked.run.id,
-                                name=names[checked.run.id],
-                                position=line.question.query_id,
-                                title=card.title,
-                                reason=reason,
-                                raters=n_raters,
-                            )
-                        )
-    return tuple(contradictions)
+                    checks = (c for c in card.relevant_checks if c.constraint in constraint_names)
+                    if {check.outcome for check in checks} == {Outcome.PASS}:
+                        run, place = checked.run.id, line.question.query_id
+                        yield Contradiction(run, names[run], place, card.title, reason, n_raters)

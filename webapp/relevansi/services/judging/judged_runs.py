@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select
@@ -36,8 +36,7 @@ def judged_runs(
 
     Each question has the ranking figures among `figures`.
     """
-    names = names_of(compared)
-    return RunsUnderRules(session, study, compared, names, ranking_names(figures)).under(rule)
+    return RunsUnderRules(session, study, compared, ranking_names(figures)).under(rule)
 
 
 class RunsUnderRules:
@@ -51,7 +50,6 @@ class RunsUnderRules:
         session: Session,
         study: Study,
         compared: Sequence[Run],
-        names: Mapping[str, str],
         ranking: Sequence[str] = (),
     ) -> None:
         self._session = session
@@ -59,7 +57,7 @@ class RunsUnderRules:
         self._merging = verdicts.merging_of(study)
         self._cannot_tell = study.cannot_tell
         self._runs = compared
-        self._names = names
+        self._names = names_of(compared)
         self._scope = Query.run_id.in_([run.id for run in compared])
         self._everybody = studies.raters(session, study)
         ids = [rater.id for rater in self._everybody]

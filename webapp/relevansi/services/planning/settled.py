@@ -28,6 +28,7 @@ from relevansi.metrics.planning.settled import (
     SettledOrders,
 )
 from relevansi.records import EmptyOutcome, QueryState, Relevance, Scale
+from relevansi.services.comparisons.chosen_runs import names_of
 from relevansi.services.judging import verdicts
 from relevansi.services.runs.reports import ADJUDICATED, Rule
 from relevansi.services.study import assignments, studies
@@ -57,7 +58,7 @@ def states(study: Study) -> Mapping[str, int]:
 
 
 def settled_orders(
-    session: Session, study: Study, runs: Sequence[Run], names: Mapping[str, str], rule: Rule
+    session: Session, study: Study, runs: Sequence[Run], rule: Rule
 ) -> SettledOrders:
     """Return the orders of `runs`, which share a question set, under `rule`."""
     import numpy as np  # noqa: PLC0415 - a tenth of a second
@@ -77,7 +78,7 @@ def settled_orders(
     return metrics.settled_orders(
         pooled.lists,
         item_states.reshape(pooled.lists.top.shape[::2]),
-        names=names,
+        names=names_of(runs),
         positions=pooled.positions,
     )
 

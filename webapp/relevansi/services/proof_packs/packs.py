@@ -465,8 +465,7 @@ def _planned_figures(
     """Return settled orders, sample and machines' help of the runs of one question set."""
     settled_orders: list[dict[str, Any]] = []
     if len(runs) > 1:
-        ids = {run.id: run.id for run in runs}
-        orders = settled.settled_orders(session, study, runs, ids, rule)
+        orders = settled.settled_orders(session, study, runs, rule)
         settled_orders = settled_words.part_json(orders)
     sample, set_id = None, runs[0].question_set_id
     question_sample = samples.sample_of_runs(session, study, set_id, runs, rule)

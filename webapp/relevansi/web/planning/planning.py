@@ -159,9 +159,8 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
 def _settled(session: Session, study: Study, runs: Sequence[Run]) -> ShownPart | None:
     if len(runs) < 2:
         return None
-    names = chosen_runs.names_of(runs)
     rule = reports.rule_of(session, study)
-    orders = settled.settled_orders(session, study, runs, names, rule)
+    orders = settled.settled_orders(session, study, runs, rule)
     values = {"section": settled_words.section(orders), "next_questions": orders.next_questions}
     return ShownPart("planning/_settled.html", values)
 
