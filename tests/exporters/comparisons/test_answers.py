@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from markupsafe import Markup
 from msgspec.structs import replace
 
 from relevansi.exporters.comparisons import answers
@@ -103,6 +104,13 @@ def test_nothing_is_claimed_before_all_is_judged(state: State | None, sentence: 
     assert not any(row.is_shown for group in groups for row in group.rows)
     precision = answers.panel(report)[0].rows[1].figure
     assert (precision.state, precision.low, precision.high) == (Drawn.PROVISIONAL, 0, 0.1)
+
+
+def test_a_rater_who_is_still_rating_is_named_without_markup() -> None:
+    report = two_runs(*["NNNNN"] * 10, state=State(10, 10, behind={"<b>Ani</b>": 2}))
+    title = Markup.escape(answers.marked_answer(report).title)
+
+    assert title == "No answer yet. Still rating: &lt;b&gt;Ani&lt;/b&gt;."
 
 
 def test_the_marked_answer_is_the_same_sentence_with_shapes() -> None:

@@ -74,26 +74,23 @@ def answer(comparison: Comparison, state: State | None) -> Answer:
 
     `state` is how far the runs are rated, ``None`` where only the figures say it.
     """
-    sentences = _sentences(comparison, state, comparison.names)
+    still_open = open_sentence(comparison, state)
+    sentences = [still_open] if still_open else verdicts(comparison.tests, comparison.names)
     n = len(sentences) if sum(map(len, sentences)) <= TWO_LINES else 1
     return Answer(" ".join(sentences[:n]), " ".join(sentences[n:]))
 
 
 def marked_answer(report: ComparisonReport) -> Answer:
     """Return the same as markup, with its shape before each method."""
-    comparison, state = report.comparison, report.state
-    marked_names = {run: method.markup for run, method in methods(report).items()}
-    sentences = _sentences(comparison, state, marked_names)
+    plain = answer(report.comparison, report.state)
+    if is_open(report):
+        return plain  # it names raters, whose names are no markup
+    names = {run: method.markup for run, method in methods(report).items()}
+    sentences = verdicts(report.comparison.tests, names)
     # Cut where the plain answer is: its letters count, not those of the markup.
-    n = 1 if answer(comparison, state).below else len(sentences)
+    n = 1 if plain.below else len(sentences)
     title, below = " ".join(sentences[:n]), " ".join(sentences[n:])
     return Answer(Markup(title), Markup(below))  # noqa: S704 - the names in it are escaped
-
-
-def _sentences(comparison: Comparison, state: State | None, names: Mapping[str, str]) -> list[str]:
-    if still_open := open_sentence(comparison, state):
-        return [still_open]
-    return verdicts(comparison.tests, names)
 
 
 def is_open(report: ComparisonReport) -> bool:
