@@ -344,13 +344,9 @@ def document(report: ComparisonReport, on: date) -> Document:
 
 def _appendix(report: ComparisonReport) -> Iterator[Section]:
     """Yield the sections of the appendix: configuration, questions, stability, parts, tests."""
-    comparison = report.comparison
-    sentences = [*words.limits_of_files(report), *words.unasked(comparison)]
-    for contender in comparison.contenders:
-        sentences += words.missing_parts(contender)
-    sentences += words.notes()
+    sentences = (*words.lacks(report), *words.notes())
     tables = (configuration(report), contenders(report))
-    yield Section("configuration", gettext("Configuration"), tuple(sentences), tables)
+    yield Section("configuration", gettext("Configuration"), sentences, tables)
     yield Section("questions", gettext("Results by question"), (), (questions(report),))
     stable = (words.stability(report.stability),)
     yield Section("stability", gettext("Stability"), stable, (stability(report),))

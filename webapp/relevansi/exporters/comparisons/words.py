@@ -201,6 +201,14 @@ def order(comparison: Comparison, places: Sequence[Sequence[str]]) -> str:
     return " > ".join(levels) or notation.UNDEFINED
 
 
+def lacks(report: ComparisonReport) -> Iterator[str]:
+    """Yield every gap: of rated files, of the study's sample, and of each run."""
+    yield from limits_of_files(report)
+    yield from unasked(report.comparison)
+    for contender in report.comparison.contenders:
+        yield from missing_parts(contender)
+
+
 def missing_parts(contender: Contender) -> Iterator[str]:
     """Yield a sentence for each gap of a run, so that none is read as a bad result."""
     name, missing = contender.run.name, contender.missing

@@ -268,9 +268,6 @@ def _page_values(report: ComparisonReport | None, address: Address) -> dict[str,
         return {"report": None, "address": address, "phase": None}
     comparison = report.comparison
     is_open = answers.is_open(report)
-    lacks = [*words.limits_of_files(report), *words.unasked(comparison)]
-    for contender in comparison.contenders:
-        lacks += words.missing_parts(contender)
     return {
         "report": report,
         "address": address,
@@ -285,7 +282,7 @@ def _page_values(report: ComparisonReport | None, address: Address) -> dict[str,
         "blindness": words.provenance(report) if report.files else words.blindness(report),
         "n_failed": sum(len(contender.missing.failed) for contender in comparison.contenders),
         "figures": {name: answers.short_name(name, comparison.scale) for name in address.figures},
-        "lacks": lacks,
+        "lacks": [*words.lacks(report)],
         **_open_tab(report, address),
     }
 
