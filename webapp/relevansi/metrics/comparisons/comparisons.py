@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from itertools import combinations
 from typing import Any
 
 from msgspec import Struct
@@ -17,11 +18,15 @@ from relevansi.metrics.comparisons.differences import (
     ComparedQuery,
     ComparedRun,
     Difference,
+    PairedValues,
     averaged_value,
     deciding,
-    differences,
+    headline_difference,
     highest_value,
     leading,
+    paired,
+    paired_differences,
+    paired_values,
     ranked,
     value_of,
 )
@@ -153,7 +158,7 @@ def compare(
     names = with_judged(headline)
     questions = _questions(runs, _lead(headline))
     contenders = []
-    for run, of_run in zip(runs, estimates(runs, names), strict=True):
+    for run in runs:
         totals = Totals.of(query.summary for query in run.queries)
         members: dict[str, list[QuerySummary]] = {}
         for query in run.queries:
@@ -162,22 +167,46 @@ def compare(
             name: figures(Totals.of(summaries), names) for name, summaries in members.items()
         }
         missing = _missing(run, [line.position for line in questions])
-        contenders.append(Contender(run, totals, of_run, categories, missing))
-    headlines = {
-        contender.run.run: {name: e.figure.value for name, e in contender.estimates.items()}
-        for contender in contenders
-    }
-    partial = {each.run.run for each in contenders if each.missing.partial}
+        contenders.append(Contender(run, totals, estimates(run, names), categories, missing))
     return Comparison(
         rule=rule,
         contenders=tuple(contenders),
-        differences=differences(runs, headlines, headline, scale, partial),
+        differences=_differences(contenders, headline, scale),
         categories=tuple(dict.fromkeys(line.category for line in questions)),
         questions=questions,
         unasked=tuple(unasked),
         headline=tuple(headline),
         scale=scale,
     )
+
+
+def _differences(
+    contenders: Sequence[Contender], headline: Sequence[str], scale: Scale
+) -> tuple[Difference, ...]:
+    """Return the difference of every two runs in every ``paired`` figure of a `headline`."""
+    pairs = []
+    for figure, at_zero in paired(headline):
+        for first, second in combinations(contenders, 2):
+            apart = None
+            if not at_zero or figure == "mrr_answerable":
+                first_value = first.estimates[figure].figure.value
+                apart = headline_difference(first_value, second.estimates[figure].figure.value)
+            values = paired_values(figure, first.run, second.run, at_zero=at_zero)
+            pairs.append(
+                PairedValues(
+                    figure=figure,
+                    first=first.run.run,
+                    second=second.run.run,
+                    values=tuple(values.values()),
+                    headline=apart,
+                    false_negatives_at_zero=at_zero,
+                    binary=figure.startswith("success"),
+                    scale=scale,
+                    names=(first.run.name, second.run.name),
+                    is_partial=first.missing.partial or second.missing.partial,
+                )
+            )
+    return paired_differences(pairs)
 
 
 def _lead(headline: Sequence[str]) -> str:
@@ -215,16 +244,13 @@ def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
     )
 
 
-def estimates(runs: Sequence[ComparedRun], names: Sequence[str]) -> list[dict[str, FigureEstimate]]:
-    """Return the figures of each run by `names`, with the intervals of chance.
+def estimates(run: ComparedRun, names: Sequence[str]) -> dict[str, FigureEstimate]:
+    """Return the figures of a run by `names`, with the intervals of chance.
 
     The composite has none: it is a sum of means over different questions, and decides nothing.
     """
-    by_run = []
-    for run in runs:
-        values = figures(Totals.of(query.summary for query in run.queries), names)
-        by_run.append({name: FigureEstimate(values[name], _interval(run, name)) for name in names})
-    return by_run
+    values = figures(Totals.of(query.summary for query in run.queries), names)
+    return {name: FigureEstimate(values[name], _interval(run, name)) for name in names}
 
 
 def _interval(run: ComparedRun, figure: str) -> Interval:

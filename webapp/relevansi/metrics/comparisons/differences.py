@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import combinations, groupby
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from statistics import fmean, stdev
 from typing import NamedTuple
 
@@ -344,44 +344,6 @@ class Difference(PairedValues, frozen=True, kw_only=True):
     def small(self) -> bool:
         """Whether the pairs are so few that only large differences could show."""
         return self.n < SMALL
-
-
-def differences(
-    runs: Sequence[ComparedRun],
-    headlines: Mapping[str, Mapping[str, float | None]],
-    headline: Sequence[str] = HEADLINES,
-    scale: Scale = BINARY,
-    partial: Collection[str] = (),
-) -> tuple[Difference, ...]:
-    """Return the difference of every two runs in every ``paired`` figure of a `headline`.
-
-    `headlines` are the figures of each run by its id; those of the runs `partial` can still move.
-    The differences of one figure follow each other, in the order of the runs.
-    """
-    pairs = []
-    for figure, at_zero in paired(headline):
-        for first, second in combinations(runs, 2):
-            headline_apart = None
-            if not at_zero or figure == "mrr_answerable":
-                headline_apart = headline_difference(
-                    headlines[first.run][figure], headlines[second.run][figure]
-                )
-            values = paired_values(figure, first, second, at_zero=at_zero)
-            pairs.append(
-                PairedValues(
-                    figure=figure,
-                    first=first.run,
-                    second=second.run,
-                    values=tuple(values.values()),
-                    headline=headline_apart,
-                    false_negatives_at_zero=at_zero,
-                    binary=figure.startswith("success"),
-                    scale=scale,
-                    names=(first.name, second.name),
-                    is_partial=first.run in partial or second.run in partial,
-                )
-            )
-    return paired_differences(pairs)
 
 
 def paired_differences(

@@ -175,16 +175,6 @@ def _figure(
     if not has_bounds:
         answers = [answer for answer, _ in pairs]
         judged = judged_share(zip(answers, run_spans, strict=True), depth_of(name))
-    floor, outcome = request.floors.get(name), None
-    if floor is not None:
-        outcome = _floor_outcome(
-            floor,
-            lows,
-            highs,
-            is_enough=judged is None or judged >= request.min_judged,
-            strict=request.strict,
-            highest=highest_value(name),
-        )
     return GateFigure(
         figure=name,
         value=_mean(lows),
@@ -193,8 +183,8 @@ def _figure(
         n=len(lows),
         judged=judged,
         baseline=_mean(_defined(_low(baseline_span) for _, baseline_span in spans)),
-        floor=floor,
-        floor_outcome=outcome,
+        floor=request.floors.get(name),
+        floor_outcome=_floor_outcome(name, lows, highs, judged, request),
         difference=difference,
     )
 
@@ -296,23 +286,25 @@ def _difference_outcome(difference: GateDifference, request: GateRequest) -> Out
 
 
 def _floor_outcome(
-    floor: float,
+    name: str,
     lows: Sequence[float],
     highs: Sequence[float],
-    *,
-    is_enough: bool,
-    strict: bool,
-    highest: float,
-) -> Outcome:
+    judged: float | None,
+    request: GateRequest,
+) -> Outcome | None:
     """Return whether a floor is reached or missed whatever the open verdicts are, else "open".
 
-    A figure without bounds is open where not `is_enough` of its results is judged.
+    A figure without bounds is open where too little is `judged`. ``None`` without a floor.
     """
-    if strict:
+    floor, highest = request.floors.get(name), highest_value(name)
+    if floor is None:
+        return None
+    if request.strict:
         low = mean_interval(lows, highest=highest).lower
         high = mean_interval(highs, highest=highest).lower
     else:
         low, high = _mean(lows), _mean(highs)
+    is_enough = judged is None or judged >= request.min_judged
     if low is None or high is None or not is_enough:
         return Outcome.OPEN
     if round(high - floor, DIGITS) < 0:

@@ -69,7 +69,8 @@ def of_runs(
     drawn = {}
     for of_set in by_set.values():
         judged = judged_runs(session, study, of_set, rule, headline_of(study))
-        for judged_run, of_run in zip(judged, estimates(judged, names), strict=True):
+        for judged_run in judged:
+            of_run = estimates(judged_run, names)
             drawn[judged_run.run] = {
                 name: charts.drawn(
                     of_run[name].figure,
