@@ -110,7 +110,8 @@ def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_interval
     drawn = positions(session, rule.id)
     for position in (*drawn[:2], drawn[3]):  # not the third: what was rated had no gaps
         judge(session, rater, runs, position)
-    samples.end_rule(session, whole.id, LATER, RuleOutcome.RETIRED)
+    samples.end_rule(session, study, whole, LATER).outcome = RuleOutcome.RETIRED
+    session.flush()
 
     result = samples.sample_of_set(session, study, whole)
 
@@ -131,14 +132,14 @@ def test_a_closed_sample_leaves_the_rest_unasked_and_one_stopped_early_does_not(
     session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
     samples.draw_sample(session, rater, whole, 2, NOW)
-    samples.finish_sample(session, study, whole, LATER)
+    samples.end_rule(session, study, whole, LATER)
     assert unasked(session, study.id) == frozenset()
     assert samples.sample_of_set(session, study, whole) is None
 
     rule = samples.draw_sample(session, rater, whole, 2, NOW, seed=7)
     for position in positions(session, rule.id):
         judge(session, rater, runs, position)
-    samples.finish_sample(session, study, whole, LATER)
+    samples.end_rule(session, study, whole, LATER)
 
     assert (rule.outcome, rule.verdicts_at_end) == ("reached", 4)
     assert len(unasked(session, study.id)) == SIZE - 2
@@ -176,10 +177,10 @@ def test_a_rule_is_chosen_replaced_and_ended_and_each_is_logged(
     assert first.seed != second.seed  # drawn
 
     judgments.judge(session, rater, run_id, 1, 1, YES, click("first"))
-    ended = samples.end_rule(session, one.id, LATER)
+    ended = samples.end_rule(session, study, one, LATER)
     assert (ended.ended_at, ended.outcome, ended.verdicts_at_end) == (LATER, "stopped", 1)
     with pytest.raises(NoRule):
-        samples.end_rule(session, one.id, LATER)
+        samples.end_rule(session, study, one, LATER)
     logged = session.scalars(select(LogEntry).where(LogEntry.action == "set rating rule")).all()
     assert [(entry.old, entry.new) for entry in logged] == [
         (None, "fixed"),

@@ -157,6 +157,6 @@ def test_questions_outside_a_sample_have_no_part_in_an_order(
 
     assert order(session, study, P5).n == 2
     assert order(session, study, P5).open_questions == (2,)
-    samples.end_rule(session, one.id, NOW)
+    samples.end_rule(session, study, one, NOW)
     assert order(session, study, P5).n == 3
     assert hybrid

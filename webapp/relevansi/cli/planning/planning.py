@@ -141,7 +141,7 @@ def sample_command(
             rule_kind = RuleKind(kind or "fixed")
             samples.draw_sample(session, owner, chosen, questions, now, kind=rule_kind, seed=seed)
         elif closes:
-            samples.finish_sample(session, study, chosen, options.now())
+            samples.end_rule(session, study, chosen, options.now())
         sample = samples.sample_of_set(session, study, chosen)
     if reply.is_json:
         empty: dict[str, Any] = {"rule": None, "rated": 0, "figures": []}

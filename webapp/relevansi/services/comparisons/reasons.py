@@ -73,7 +73,9 @@ def compared(
     others = [key for key, _ in counts.most_common() if key not in ordered]
     return ReasonComparison(
         reasons=(*ordered, *others),
-        contenders=tuple(_counts(run.id, names[run.id], rejected, categories) for run in runs),
+        contenders=tuple(
+            _counts(run.id, names[run.id], rejected, categories[run.id]) for run in runs
+        ),
         raters=len({each.rater_id for each in reasoned}),
         seconds_with=time_spent(seconds_with),
         seconds_without=time_spent(seconds_without),
@@ -84,12 +86,8 @@ def compared(
 
 
 def _counts(
-    run_id: str,
-    name: str,
-    rejected: Sequence[Rejection],
-    categories: Mapping[str, Mapping[int, str]],
+    run_id: str, name: str, rejected: Sequence[Rejection], category_of: Mapping[int, str]
 ) -> ReasonCounts:
-    category_of = categories.get(run_id, {})
     listed = [each for each in rejected if each.item_id in category_of]
     by_category: dict[str, Counter[str]] = defaultdict(Counter)
     for _, item_id, reason in listed:

@@ -130,21 +130,6 @@ def chosen_rule(session: Session, rule: PlanningRule) -> ChosenRule:
     )
 
 
-def end_rule(
-    session: Session,
-    question_set_id: int,
-    now: datetime,
-    outcome: RuleOutcome = RuleOutcome.STOPPED,
-) -> PlanningRule:
-    """Return the rule that was in force until now; raises ``NoRule``."""
-    rule = in_force(session, question_set_id)
-    if rule is None:
-        raise NoRule(question_set_id)
-    _close(session, rule, now, outcome)
-    _log(session, rule, rule.kind, now)
-    return rule
-
-
 def count_verdicts(session: Session, question_set_id: int) -> int:
     """Return how many verdicts people gave on a question set, a machine's not counted."""
     count = session.scalar(
@@ -229,16 +214,22 @@ def draw_sample(
     return rule
 
 
-def finish_sample(session: Session, study: Study, question_set: QuestionSet, now: datetime) -> None:
-    """End the rule in force: "reached" where its sample is rated, else "stopped".
+def end_rule(
+    session: Session, study: Study, question_set: QuestionSet, now: datetime
+) -> PlanningRule:
+    """Return the rule that was in force until now: "reached" if its sample is rated, or "stopped".
 
     After a rule that reached its aim the questions not drawn stay unasked; after one that is
     stopped early they are asked in the usual order. Raises ``NoRule``.
     """
+    rule = in_force(session, question_set.id)
+    if rule is None:
+        raise NoRule(question_set.id)
     sample = sample_of_set(session, study, question_set)
     is_rated = sample is not None and sample.rated == sample.drawn
-    outcome = RuleOutcome.REACHED if is_rated else RuleOutcome.STOPPED
-    end_rule(session, question_set.id, now, outcome)
+    _close(session, rule, now, RuleOutcome.REACHED if is_rated else RuleOutcome.STOPPED)
+    _log(session, rule, rule.kind, now)
+    return rule
 
 
 def store_sample(session: Session, rule: PlanningRule, question_set: QuestionSet) -> None:

@@ -71,8 +71,7 @@ def settled_orders(
         state_of = np.array([*states(study).values()], dtype=np.int8)
         item_states = np.where(codes == NO_VERDICT, pooled.initial, state_of[codes])
     else:
-        is_adjudicated = rule.name == ADJUDICATED
-        item_states = _merged(session, study, pooled, by_rater, is_adjudicated=is_adjudicated)
+        item_states = _merged(session, study, pooled, by_rater, rule)
     if study.cannot_tell != "left_out":
         item_states[item_states == CANNOT_TELL] = NOT_RELEVANT
     return metrics.settled_orders(
@@ -147,12 +146,7 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
 
 
 def _merged(
-    session: Session,
-    study: Study,
-    pooled: _Pooled,
-    by_rater: Mapping[int, Codes],
-    *,
-    is_adjudicated: bool,
+    session: Session, study: Study, pooled: _Pooled, by_rater: Mapping[int, Codes], rule: Rule
 ) -> Codes:
     import numpy as np  # noqa: PLC0415 - a tenth of a second
 
@@ -183,7 +177,7 @@ def _merged(
         second, first = np.sort(decided, axis=0)[-2:]
         leads = codes[codes != CANNOT_TELL][decided.argmax(axis=0)]
         item_states = np.where(first - second > to_come, leads, item_states)
-    if is_adjudicated:
+    if rule.name == ADJUDICATED:
         decisions = select(Adjudication.judged_item_id, Adjudication.verdict)
         for item_id, verdict in session.execute(decisions):
             if item_id < pooled.places.size and pooled.places[item_id] >= 0:

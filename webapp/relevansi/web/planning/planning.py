@@ -83,7 +83,7 @@ def end(set_id: int) -> Response:
     """End the rule in force: reached, the rest stays unasked; stopped early, all is asked again."""
     with access.writing() as (session, owner):
         chosen = samples.question_set(session, owner.study, set_id)
-        samples.finish_sample(session, owner.study, chosen, access.now())
+        samples.end_rule(session, owner.study, chosen, access.now())
     return back(set_id)
 
 
