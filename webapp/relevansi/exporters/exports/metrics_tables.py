@@ -25,6 +25,7 @@ from relevansi.i18n import gettext, ngettext
 from relevansi.metrics.judging.empty_answers import CHECKED, EmptyAnswerCounts, counts_of
 from relevansi.metrics.judging.figures import (
     HEADLINES,
+    Figure,
     QueryRow,
     RunReport,
     Totals,
@@ -91,10 +92,15 @@ def metrics_json(report: RunReport) -> dict[str, Any]:
             document["seconds_per_verdict"] = seconds_json(report.seconds)
     if report.state:
         document["state"] = state_json(report.state)
-    document["figures"] = _figures(report, run_totals)
-    document["categories"] = {
-        name: _figures(report, part, name) for name, part in category_totals(report).items()
+    by_part = {
+        category: {
+            name: fields(figure, "value", "lower", "upper", "n")
+            for name, figure in _figures(report, part, category).items()
+        }
+        for category, part in _parts(report)
     }
+    document["figures"] = by_part.pop(None)
+    document["categories"] = by_part
     if report.knows_searches:
         document["empty_answers"] = empty_answers.counts_json(empty_counts(report))
     document["queries"] = [_query(row) for row in report.rows]
@@ -106,24 +112,19 @@ def empty_counts(report: RunReport, category: str | None = None) -> EmptyAnswerC
     return counts_of(row.empty_answer for row in report.rows if category in {None, row.category})
 
 
-def _shows_checked(report: RunReport) -> bool:
-    """Whether a report has the figure beside its success rate; a rated file does not say it."""
-    return report.knows_searches and "success_rate" in report.headline
+def _parts(report: RunReport) -> list[tuple[str | None, Totals]]:
+    """The totals of a run, under no category, then those of each category."""
+    return [(None, totals(report)), *category_totals(report).items()]
 
 
-def _figures(
-    report: RunReport, part: Totals, category: str | None = None
-) -> dict[str, dict[str, Any]]:
-    """The value, bounds and n of each figure of a run, or of its questions of a category."""
-    values = {
-        name: fields(figure, "value", "lower", "upper", "n")
-        for name, figure in figures(part, with_judged(report.headline)).items()
-    }
-    if _shows_checked(report):
+def _figures(report: RunReport, part: Totals, category: str | None = None) -> dict[str, Figure]:
+    """The figures of a run, or of its questions of a category, and whether it was looked up."""
+    by_name = figures(part, with_judged(report.headline))
+    # A rated file does not say who looked.
+    if report.knows_searches and "success_rate" in report.headline:
         counts = empty_counts(report, category)
-        values[CHECKED] = {"value": counts.share_checked, "lower": None, "upper": None}
-        values[CHECKED]["n"] = counts.correct_empty
-    return values
+        by_name[CHECKED] = Figure(counts.share_checked, None, None, n=counts.correct_empty)
+    return by_name
 
 
 def state_json(state: State) -> dict[str, JsonValue]:
@@ -139,10 +140,10 @@ def seconds_json(seconds: Mapping[str, tuple[float, int]]) -> JsonValue:
 def metrics_csv(report: RunReport) -> bytes:
     """One line per figure of the run, then of each category: 4 decimals, blank if undefined."""
     rows: list[tuple[Value, ...]] = []
-    for category, part in [(None, totals(report)), *category_totals(report).items()]:
+    for category, part in _parts(report):
         for name, figure in _figures(report, part, category).items():
-            values = (rounded(figure[key]) for key in ("value", "lower", "upper"))
-            rows.append((category, name, *values, figure["n"]))
+            values = map(rounded, (figure.value, figure.lower, figure.upper))
+            rows.append((category, name, *values, figure.n))
     return csv_bytes([METRICS_COLUMNS, *rows])
 
 
@@ -237,14 +238,9 @@ def spans_json(summary: QuerySummary) -> dict[str, JsonValue]:
 def figure_table(report: RunReport, run_totals: Totals) -> Table:
     """Return the figures of a run with n; of a figure that is still open its band."""
     rows = []
-    for name, figure in figures(run_totals, with_judged(report.headline)).items():
+    for name, figure in _figures(report, run_totals).items():
         words = in_words(figure, write=_four_decimals)
         rows.append((label_of(name, report.scale), words.text, words.n.removeprefix("n = ")))
-    if _shows_checked(report):
-        counts = empty_counts(report)
-        share = _four_decimals(counts.share_checked)
-        n = notation.number(counts.correct_empty)
-        rows.append((gettext(measure_of(CHECKED).label), share, n))
     title = f"{report.run} ({labels.rule(report.rule)})"
     return text_table(title, (gettext("Figure"), gettext("Value"), "n"), rows, numeric={1, 2})
 
