@@ -217,8 +217,8 @@ def test_one_participant_or_nobody_has_no_interval_and_the_table_says_why() -> N
 def test_a_figure_is_drawn_over_a_point_for_each_participant_who_has_it() -> None:
     plots = summary.plots(user_study_report())
 
-    assert [len(plot.points) for plot in plots] == [3] * 6
-    precision = plots[0].figure
+    assert [len(points) for _, _, points, _, _ in plots] == [3] * 6
+    _, precision, *_ = plots[0]
     assert precision.value is not None
     assert precision.ci_low is not None
     assert precision.ci_low < precision.value == pytest.approx(0.625)

@@ -11,7 +11,8 @@ from relevansi.db.tables.study import Study
 from relevansi.importers.runs import csv_ratings
 from relevansi.records import EmptyOutcome
 from relevansi.services.exports import exports, rated_imports
-from relevansi.services.exports.rated_imports import RatedFileReport, RatedValue
+from relevansi.services.exports.rated_imports import RatedFileReport
+from relevansi.services.exports.ratings import FileValue
 from relevansi.services.judging import judgments, stored_summaries
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.verdicts import blindness
@@ -29,7 +30,7 @@ def _rated_csv(session: Session, study: Study, rater: Rater, rated_run: str) -> 
     return exports.export(session, study, rated_run, reports.of_rater(rater), "csv").data
 
 
-def named(values: tuple[RatedValue, ...]) -> list[tuple[int, str]]:
+def named(values: tuple[FileValue, ...]) -> list[tuple[int, str]]:
     return [(value.query_id, value.field) for value in values]
 
 
@@ -77,7 +78,7 @@ def test_values_that_differ_are_replaced_only_where_that_is_wanted(
     kept = rated_imports.store(
         session, study, csv_ratings.read("r.csv", rated_csv), rater.name, NOW
     )
-    assert kept.others == (RatedValue(1, "quality", here="5", in_file="3"),)
+    assert kept.others == (FileValue(1, "quality", here="5", in_file="3"),)
     assert kept.new == ()
     quality = select(QueryRating.quality).where(QueryRating.quality.is_not(None))
     assert session.scalars(quality).all() == [5]

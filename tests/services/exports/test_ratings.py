@@ -128,7 +128,7 @@ def test_of_two_words_the_later_one_stands_and_both_are_told(
     announced = offline_ratings.examine(session, study, read(data), HOUR)
     report = store(session, study, data)
 
-    assert report.contradictions == (FileEffect(1, "relevance", "B", "0", "1", kept, True),)
+    assert report.contradictions == (FileEffect(1, "relevance", "0", "1", "B", kept, True),)
     assert announced == replace(report, stored=False)
     assert verdicts(session) == [kept]
     assert len(session.scalars(select(Event)).all()) == 2
@@ -159,8 +159,8 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
     assert refused.changed == RatingCounts(verdicts=1, notes=1)
     assert refused.same == RatingCounts(qualities=1)
     assert refused.contradictions == (
-        FileEffect(1, "relevance", "B", "0", "1", "1", True),
-        FileEffect(1, "notes", "", "milik sendiri", None, None, True),
+        FileEffect(1, "relevance", "0", "1", "B", "1", True),
+        FileEffect(1, "notes", "milik sendiri", None, "", None, True),
     )
     assert verdicts(session, rater.name) == before == ["0"]
     assert session.scalars(select(Event).where(Event.device == "phone")).all() == []

@@ -34,9 +34,7 @@ def answer_command() -> None:
     "--retriever", help="Asked for the contexts: {question, id}, answers {contexts, index_version}."
 )
 @click.option(
-    "--model",
-    "model_id",
-    help="Model to ask for; without it the endpoint's own, as it names it.",
+    "--model", "model_id", help="Model to ask for; without it the endpoint's own, as it names it."
 )
 @click.option(
     "--index-version",

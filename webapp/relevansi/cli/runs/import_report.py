@@ -18,8 +18,8 @@ from relevansi.exporters.frame.json_files import fields
 from relevansi.i18n import gettext, ngettext
 from relevansi.importers.runs import problems
 from relevansi.records import Problem, Severity
-from relevansi.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
-from relevansi.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
+from relevansi.services.exports.rated_imports import RatedFileReport, RatedImport
+from relevansi.services.exports.ratings import FileEffect, FileValue, RatingCounts, RatingsReport
 from relevansi.services.runs.stored_runs import ImportedRun
 
 
@@ -114,7 +114,7 @@ def _report_ratings(report: RatingsReport) -> None:
     _report_remarks(report.problems)
 
 
-def _differing(effect: FileEffect | RatedValue) -> str:
+def _differing(effect: FileValue) -> str:
     title = effect.title if isinstance(effect, FileEffect) else ""
     return gettext(
         "question %(n)s, %(field)s: here %(here)s, in the file %(file)s",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 from functools import partial
-from typing import NamedTuple
 
 from relevansi import labels, notation
 from relevansi.exporters.comparisons.answers import axis_of
@@ -235,18 +234,8 @@ def comments(report: UserStudyReport) -> Table:
     )
 
 
-class Plot(NamedTuple):
-    """A figure over all with its interval, and `points` for the participants' own figures."""
-
-    name: str
-    figure: Figure
-    points: tuple[float, ...]
-    axis: Axis
-    unit: Unit
-
-
-def plots(report: UserStudyReport) -> list[Plot]:
-    """Return the figures over all participants as they are drawn."""
+def plots(report: UserStudyReport) -> list[tuple[str, Figure, tuple[float, ...], Axis, Unit]]:
+    """Return the figures over all as they are drawn: name, mean, participants' own, axis, unit."""
     drawn = []
     for name in PERSON_FIGURES:
         mean = report.figures[name]
@@ -254,7 +243,7 @@ def plots(report: UserStudyReport) -> list[Plot]:
         figure = Figure(mean.value, mean.n, mean.n, ci_low=lower, ci_high=upper, mark=1)
         values = (person.figures[name].value for person in report.taking_part)
         points = tuple(value for value in values if value is not None)
-        drawn.append(Plot(figure_name(name), figure, points, axis_of(name), unit_of(name)))
+        drawn.append((figure_name(name), figure, points, axis_of(name), unit_of(name)))
     return drawn
 
 

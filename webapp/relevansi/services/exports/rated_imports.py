@@ -26,7 +26,7 @@ from relevansi.metrics.judging.figures import QueryRow, RunReport
 from relevansi.printable import name_line
 from relevansi.records import Click, Problem
 from relevansi.services.exports.rated_runs import is_rated
-from relevansi.services.exports.ratings import FileOfRatings, RatingCounts, is_refused
+from relevansi.services.exports.ratings import FileOfRatings, FileValue, RatingCounts, is_refused
 from relevansi.services.judging import events
 from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.people import raters
@@ -98,15 +98,6 @@ def _lines(report: RunReport) -> Mapping[int, list[Value]]:
     return lines
 
 
-class RatedValue(Struct, frozen=True):
-    """A value of the file that is not the rater's here; ``here`` is ``None`` where none is."""
-
-    query_id: int
-    field: str
-    here: str | None
-    in_file: str
-
-
 class RatedImport(FileOfRatings, frozen=True):
     """The effect of importing a rated CSV: ``new`` values, and ``others`` that differ.
 
@@ -116,8 +107,8 @@ class RatedImport(FileOfRatings, frozen=True):
 
     lines: int = 0
     fits: tuple[str, ...] = ()
-    new: tuple[RatedValue, ...] = ()
-    others: tuple[RatedValue, ...] = ()
+    new: tuple[FileValue, ...] = ()
+    others: tuple[FileValue, ...] = ()
     replaced: bool = False
 
     @property
@@ -125,7 +116,7 @@ class RatedImport(FileOfRatings, frozen=True):
         """Whether storing the file can change anything."""
         return self.storable and bool(self.new or self.others)
 
-    def stored(self, *, overwrite: bool) -> tuple[RatedValue, ...]:
+    def stored(self, *, overwrite: bool) -> tuple[FileValue, ...]:
         """Return the values that are stored: the new ones, with `overwrite` the others too."""
         return (*self.new, *self.others) if overwrite else self.new
 
@@ -163,14 +154,14 @@ def examine(session: Session, study: Study, read: RatedFile, rater: str | None) 
         here = {
             (row.query_id, field): value for row in stored.rows for field, value in _values(row)
         }
-    new: list[RatedValue] = []
-    others: list[RatedValue] = []
+    new: list[FileValue] = []
+    others: list[FileValue] = []
     for row in read.report.rows:
         for field, value in _values(row):
             stored_value = here.get((row.query_id, field))
             if stored_value != value:
                 values = new if stored_value is None else others
-                values.append(RatedValue(row.query_id, field, stored_value, value))
+                values.append(FileValue(row.query_id, field, stored_value, value))
     return replace(report, new=tuple(new), others=tuple(others))
 
 

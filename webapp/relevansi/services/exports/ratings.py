@@ -130,18 +130,23 @@ class RatingCounts(Struct, frozen=True):
         return cls(counts["relevance"], counts["empty_outcome"], counts["quality"], counts["notes"])
 
 
-class FileEffect(Struct, frozen=True):
-    """A judgment of the rater: as it is here, in the file, and after the file is stored.
+class FileValue(Struct, frozen=True):
+    """A judgment of the rater as it is here and in a file; ``None`` where there is none."""
+
+    query_id: int
+    field: str
+    here: str | None
+    in_file: str | None
+
+
+class FileEffect(FileValue, frozen=True):
+    """A judgment of the rater in a file of changes, and as it is ``after`` the file is stored.
 
     ``title`` is the card's, empty for an answer as a whole. It ``contradicts`` what is here where
     a change that was not stored before has another value.
     """
 
-    query_id: int
-    field: str
     title: str
-    here: str | None
-    in_file: str | None
     after: str | None
     contradicts: bool
 

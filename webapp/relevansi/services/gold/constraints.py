@@ -175,10 +175,7 @@ def check_cards(
 
 
 def checked_run(
-    session: Session,
-    study: Study,
-    run_id: str,
-    missing: MissingRule = MissingRule.COUNTED,
+    session: Session, study: Study, run_id: str, missing: MissingRule = MissingRule.COUNTED
 ) -> CheckedRun:
     """Return a run with its evaluation under the gold questions in force.
 

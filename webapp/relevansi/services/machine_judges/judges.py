@@ -82,12 +82,7 @@ def address(endpoint: JudgeEndpoint) -> str:
 
 
 def make(
-    session: Session,
-    study: Study,
-    name: str,
-    endpoint: JudgeEndpoint,
-    prompt: str,
-    now: datetime,
+    session: Session, study: Study, name: str, endpoint: JudgeEndpoint, prompt: str, now: datetime
 ) -> MachineJudge:
     """Return a new machine judge with the configured model and this prompt, logged.
 

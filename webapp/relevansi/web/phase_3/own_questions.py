@@ -76,15 +76,11 @@ def index() -> Response:
 def ask() -> Response:
     """Store a question, which is then asked; a refused one stays in the form as typed."""
     form = form_from_request(OwnQuestionForm)
-    text = form.question.data
+    text, is_new = form.question.data, form.new_conversation.data
     try:
         with writing() as (session, participant):
             position = own_questions.ask(
-                session,
-                participant,
-                text,
-                access.now(),
-                new_conversation=form.new_conversation.data,
+                session, participant, text, access.now(), new_conversation=is_new
             )
     except NOT_ASKED as why:
         return _home(text, str(why), why.status)
