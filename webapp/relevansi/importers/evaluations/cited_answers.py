@@ -15,22 +15,17 @@ from relevansi.metrics.evaluations.chunks import ChunkRow
 from relevansi.records import Problem
 
 _FROM_0, _PART, _COSINE = Meta(ge=0), Meta(ge=0, le=1), Meta(ge=-1, le=1)
+# msgspec takes limits on one type at a time.
+_NumberFrom0 = Annotated[int, _FROM_0] | Annotated[float, _FROM_0]
+_Part = Annotated[int, _PART] | Annotated[float, _PART]
 Identity = Annotated[str | int, Meta(description="text_or_number")]
 Text = Annotated[str, Meta(description="text")]
 Tokens = Annotated[
     Annotated[int, _FROM_0] | None, Meta(description="number_in_range"), is_placeholder
 ]
 Cosine = Annotated[int, _COSINE] | Annotated[float, _COSINE]
-Amount = Annotated[
-    Annotated[int, _FROM_0] | Annotated[float, _FROM_0] | None,
-    Meta(description="amount"),
-    is_placeholder,
-]
-Judge = Annotated[
-    Annotated[int, _PART] | Annotated[float, _PART] | None,
-    Meta(description="share"),
-    is_placeholder,
-]
+Amount = Annotated[_NumberFrom0 | None, Meta(description="amount"), is_placeholder]
+Judge = Annotated[_Part | None, Meta(description="share"), is_placeholder]
 _OBJECTS = Meta(description="list_of_objects")
 Contexts = Annotated[list[dict[str, Any]] | None, _OBJECTS, is_placeholder]
 
