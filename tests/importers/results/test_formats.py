@@ -680,6 +680,16 @@ def test_headers_are_known_in_several_languages(header: str) -> None:
     )
 
 
+def test_errors_of_a_workbook_are_named() -> None:
+    book = Workbook()
+    for row in (["query", "rank", "doc_id", "text"], ["q", 1, "#N/A", "A"], ["q", 2, "d2", "B"]):
+        book.active.append(row)
+    stored = io.BytesIO()
+    book.save(stored)
+
+    assert codes(read({"t.xlsx": stored.getvalue()}))["workbook_errors"] == 1
+
+
 def test_ids_under_an_unknown_name_are_asked_for_and_not_lost() -> None:
     rows = "Query;Number;Text;Year\nq;bk-1;A;2024\nq;bk-2;B;2024\nr;bk-1;A;2024\n"
 

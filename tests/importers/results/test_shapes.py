@@ -319,6 +319,8 @@ def test_arrays_of_a_database_and_pairs_of_python_are_lists_in_cells() -> None:
     [
         "Pertanyaan;Dokumen 1;Dokumen 2\nred dress;d7;d2\n",
         "query;rank1;rank2\nred dress;d7;d2\n",
+        "query;doc_0;doc_1\nred dress;d7;d2\n",
+        "query;doc_2;doc_1\nred dress;d2;d7\n",
         "query;top_1_id;top_1_score;top_2_id;top_2_score\nred dress;d7;2;d2;1\n",
         "question;expected_docs;retrieved_docs\nred dress;d7;d7, d2\n",
         "pertanyaan;peringkat;kode dokumen;isi dokumen\nred dress;1;d7;\nred dress;2;d2;\n",
@@ -968,3 +970,26 @@ def test_a_column_that_was_chosen_and_is_not_there_is_named() -> None:
     group = read_files([("r.csv", b"Frage;Treffer\nboots;d7\n")], Choices(columns=columns))
 
     assert [problem.details.get("paths") for problem in group.problems] == [None, "Trefer"]
+
+
+def test_columns_of_places_with_a_gap_are_asked_about() -> None:
+    group = read_files([("r.csv", b"query;doc_1;doc_3\nred dress;d7;d2\n")])
+
+    assert (group.runs, group.names.keys()) == ((), {"query", "doc_1", "doc_3"})
+
+
+def test_a_single_text_for_every_question_is_named() -> None:
+    questions = [{"query": name, "contexts": ["A\n---\nB"]} for name in ("boots", "red")]
+
+    assert "results_one_each" in codes(read(*questions))
+    assert "results_one_each" not in codes(read(*questions, {"query": "a", "contexts": TEXTS}))
+    assert "results_one_each" not in codes(read(*({**q, "ids": ["d1"]} for q in questions)))
+
+
+def test_lists_in_a_file_that_is_called_as_grades_are_named_as_a_run() -> None:
+    lines = json.dumps({"q1": IDS, "q2": IDS}).encode()
+
+    for name, is_named in (("qrels.json", True), ("r.json", False)):
+        group = read_files([(name, lines)])
+        assert len(group.runs) == 1
+        assert ("results_named_as_grades" in codes(group)) is is_named

@@ -475,6 +475,10 @@ class Gathered:
             details: dict[str, str | int] = {"count": len(blank), "of": len(cards), "ids": ids}
             file.note(warning("results_without_text", file.name, details))
         _report_unread(file, cards.values())
+        listed = [query.cards for run in runs for query in run.queries if query.cards]
+        are_single = len(listed) > 1 and all(len(cards) == 1 for cards in listed)
+        if are_single and not any(card.doc_id for card in cards.values()):
+            file.warn("results_one_each")
         untold = sum(query.question in ("-", query.external_id) for query in runs[0].queries)
         file.counts["results_passages"] += several
         file.counts["results_without_ids"] += sum(card.doc_id is None for card in cards.values())

@@ -248,6 +248,8 @@ def _json(file: File, chosen: Columns) -> Source:
         shape = shape if mapped else shape.before(chosen)
         listed = [*chain.from_iterable(groups)]
         read = partial(_read_lists, file, shape, systems, label, listed)
+        if _is_named(file, "qrel|gold|truth"):
+            file.warn("results_named_as_grades")
         return Source(file, "results", words, read, sample=values)
     if mapped:
         paths = chosen.values()

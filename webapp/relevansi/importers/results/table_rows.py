@@ -324,21 +324,25 @@ _RANKED = dict.fromkeys(("result", "hasil", "hit", "top"), "results") | {
 
 @lru_cache(maxsize=64)
 def _numbered(names: tuple[str, ...]) -> dict[str, list[str]]:
-    """The columns of each list that has a column for each rank from 1, by the list's name.
+    """The columns of each list that has a column for each rank from 0 or 1, by the list's name.
 
     >>> _numbered(("query", "Result 1", "Result 2"))
     {'results': ['Result 1', 'Result 2']}
     >>> _numbered(("query", "top_1_id", "top_2_id"))
     {'ids': ['top_1_id', 'top_2_id']}
     """
-    lists: dict[str, list[str]] = {}
+    by_number: dict[str, dict[int, str]] = defaultdict(dict)
     for name in names:
         numbered = re.fullmatch(r"(\D+?)[ _.-]?(\d{1,3})(?:[ _.-](\D+))?", name.strip())
         stem = plain_name(numbered[3] or numbered[1]) if numbered else ""
         key = _RANKED.get(stem) or (f"{stem}s" if part_of(stem) else "")
-        if numbered and key and int(numbered[2]) == len(lists.get(key, ())) + 1:
-            lists.setdefault(key, []).append(name)
-    lists = {key: columns for key, columns in lists.items() if len(columns) > 1}
+        if numbered and key:
+            by_number[key].setdefault(int(numbered[2]), name)
+    lists = {
+        key: [columns[number] for number in sorted(columns)]
+        for key, columns in by_number.items()
+        if len(columns) > 1 and min(columns) < 2 and max(columns) - min(columns) < len(columns)
+    }
     return {"results": lists["ranks"]} if [*lists] == ["ranks"] else lists
 
 

@@ -281,6 +281,7 @@ def _filled(
     for number, cells in rows:
         values = [_plain(cell) for cell in cells[: len(names)]]
         values += [None] * (len(names) - len(values))
+        file.counts["workbook_errors"] += sum(cell.data_type == "e" for cell in cells)
         for at in ids:
             if at < len(cells):
                 _report_id(file, cells[at])
