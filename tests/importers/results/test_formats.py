@@ -683,7 +683,7 @@ def test_headers_are_known_in_several_languages(header: str) -> None:
 def test_errors_of_a_workbook_are_named() -> None:
     book = Workbook()
     for row in (["query", "rank", "doc_id", "text"], ["q", 1, "#N/A", "A"], ["q", 2, "d2", "B"]):
-        book.active.append(row)
+        book.worksheets[0].append(row)
     stored = io.BytesIO()
     book.save(stored)
 

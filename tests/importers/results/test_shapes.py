@@ -975,7 +975,8 @@ def test_a_column_that_was_chosen_and_is_not_there_is_named() -> None:
 def test_columns_of_places_with_a_gap_are_asked_about() -> None:
     group = read_files([("r.csv", b"query;doc_1;doc_3\nred dress;d7;d2\n")])
 
-    assert (group.runs, group.names.keys()) == ((), {"query", "doc_1", "doc_3"})
+    assert not group.runs
+    assert {*group.names} == {"query", "doc_1", "doc_3"}
 
 
 def test_a_single_text_for_every_question_is_named() -> None:
@@ -993,3 +994,132 @@ def test_lists_in_a_file_that_is_called_as_grades_are_named_as_a_run() -> None:
         group = read_files([(name, lines)])
         assert len(group.runs) == 1
         assert ("results_named_as_grades" in codes(group)) is is_named
+
+
+@pytest.mark.parametrize("pointer", [None, 7, {}, {"relevance_score": 0.9}, {"index": 9}])
+def test_a_result_that_points_at_no_document_keeps_its_rank(pointer: object) -> None:
+    results = [{"index": 1, "relevance_score": 0.9}, pointer, {"index": 0, "relevance_score": 0.1}]
+    documents = [TEXTS[1], TEXTS[0], "Jeans"]
+    group = read({"query": "boots", "documents": documents, "results": results})
+
+    (query,) = group.runs[0].queries
+    assert [(card.position, card.text) for card in query.cards] == [(0, TEXTS[0]), (2, TEXTS[1])]
+    assert query.holes == (2,)
+    assert "results_item_unreadable" in codes(group)
+
+
+def test_the_choices_of_a_model_are_no_results() -> None:
+    choices = [{"index": 0, "message": {"role": "assistant", "content": "A"}}]
+    group = read({"query": "boots", "documents": DOCS, "choices": choices})
+
+    assert lists(group) == {"r": {"boots": BOTH}}
+
+
+def test_nothing_in_the_list_of_one_search_is_no_score() -> None:
+    group = read({"query": "boots", "data": [[DOCS[0], None]]})
+
+    assert lists(group) == {"r": {"boots": BOTH[:1]}}
+    assert "results_item_unreadable" in codes(group)
+
+
+@pytest.mark.parametrize("ranks", [(None, 1), (2, None), (None, 3), (1, None, 3, 5)])
+def test_ranks_that_only_some_state_and_that_are_not_their_places_are_unreadable(
+    ranks: tuple[int | None, ...],
+) -> None:
+    results = [{"id": f"d{n}", "rank": rank} for n, rank in enumerate(ranks)]
+    group = read({"query": "boots", "results": results}, {"query": "a", "results": DOCS})
+
+    assert group.runs[0].queries[0].state is QueryState.UNREADABLE
+    assert "results_ranks_partly" in codes(group)
+
+
+@pytest.mark.parametrize("ranks", [(1, None, 3), (0, None, 2), (None, 2, 3)])
+def test_a_rank_that_is_left_out_is_the_place_where_the_others_are_theirs(
+    ranks: tuple[int | None, ...],
+) -> None:
+    results = [{"id": f"d{n}", "rank": rank} for n, rank in enumerate(ranks)]
+    (query,) = read({"query": "boots", "results": results}).runs[0].queries
+
+    assert [card.doc_id for card in query.cards] == ["d0", "d1", "d2"]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "code"),
+    [
+        ({"query": ["boots", "red"], "rank": 1, "doc_id": "d7"}, "results_value_nested"),
+        ([], "line_not_an_object"),
+    ],
+)
+def test_a_row_of_json_that_is_none_is_refused(damaged: object, code: str) -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read({"query": "a", "rank": 1, "doc_id": "d2"}, damaged)
+
+    assert refused.value.problem.code == code
+
+
+def test_several_ids_of_a_question_are_refused() -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read({"query_id": ["1", "2"], "query": "boots", "results": DOCS})
+
+    assert (refused.value.problem.code, refused.value.problem.line) == ("results_value_nested", 1)
+
+
+SPAN = {"name": "r", "span_kind": "RETRIEVER", "context": {"span_id": "s"}}
+
+
+@pytest.mark.parametrize("documents", [{"a": 1}, "timed out"])
+def test_what_is_no_list_of_documents_in_a_span_is_unreadable(documents: object) -> None:
+    whole = [{"document.id": i, "document.content": text} for i, text in BOTH]
+    spans = [
+        {**SPAN, "attributes": {"input.value": name, "retrieval.documents": inner}}
+        for name, inner in (("boots", documents), ("a", whole), ("b", [*whole, 7]))
+    ]
+    group = read([*spans, None])
+
+    queries = {query.question: query for query in group.runs[0].queries}
+    assert queries["boots"].state is QueryState.UNREADABLE
+    assert lists(group)["r"]["a"] == lists(group)["r"]["b"] == BOTH
+    assert codes(group) >= {
+        "results_no_list",
+        "results_item_unreadable",
+        "results_without_question",
+    }
+
+
+@pytest.mark.parametrize("around", [{"date": "2024-01-01"}, {"config": {"k": 10}}])
+def test_lists_for_the_same_questions_are_those_of_systems_beside_anything(
+    around: dict[str, object],
+) -> None:
+    questions = [{"query": "boots", "documents": DOCS}]
+    group = read({**around, "bm25": questions, "dense": questions})
+
+    assert lists(group) == {"bm25": {"boots": BOTH}, "dense": {"boots": BOTH}}
+    assert not group.problems
+
+
+@pytest.mark.parametrize("keys", [("q1", "q2"), ("first", "second")])
+def test_a_question_without_a_list_beside_others_by_their_keys_is_named(
+    keys: tuple[str, str],
+) -> None:
+    questions = ({"query": "boots", "docs": DOCS}, {"query": "a", "docs": "none"})
+    group = read(dict(zip(keys, questions, strict=True)))
+
+    assert lists(group)["r"]["boots"] == BOTH
+    assert "results_no_list" in codes(group)
+
+
+def test_a_response_to_rank_eval_without_hits_is_no_empty_list() -> None:
+    detail = {"hits": [{"hit": {"_id": "d7"}, "rating": 1}], "unrated_docs": []}
+    details = {"q1": detail, "q2": {"unrated_docs": []}}
+    group = read({"metric_score": 1, "details": details})
+
+    assert [query.external_id for query in group.runs[0].queries] == ["q1"]
+    assert "results_without_list" in codes(group)
+
+
+def test_columns_that_lack_a_row_are_no_systems() -> None:
+    group = read({"question": {"0": "boots"}, "contexts": {"0": TEXTS, "1": ["Jeans"]}})
+
+    assert [run.search_method for run in group.runs] == ["r"]
+    assert {query.external_id for query in group.runs[0].queries} == {"0", "1"}
+    assert "results_outer_question" in codes(group)

@@ -43,7 +43,9 @@ def prepared(value: object, *, is_mapped: bool = False) -> object:
     value = value if is_mapped else respelled(value)
     listed = spans.spans_in(value)
     if listed:
-        return [*filter(None, map(spans.question, listed))]
+        entries = value if isinstance(value, list) else []
+        others = [entry for entry in entries if not isinstance(entry, dict)]
+        return [*filter(None, map(spans.question, listed)), *others]
     if isinstance(value, dict):
         value = _with_questions(value)
         are_columns = all(isinstance(part, dict) for part in value.values())
@@ -179,29 +181,31 @@ def _reranked(value: object) -> object:
         for name, inner in outer.items()
         if isinstance(inner, list) and inner
     ]
-    placed = [inner for _, inner in lists if all(_place_in(entry) is not None for entry in inner)]
-    bare = [inner for inner in placed if not any("text" in entry for entry in inner)]
+    placed = [
+        inner
+        for name, inner in lists
+        if name != "choices" and any(_place_in(entry) is not None for entry in inner)
+    ]
+    bare = [inner for inner in placed if not any(at(entry, "text") for entry in inner)]
     pointers = bare or placed
     texts = [inner for name, inner in lists if name in _RERANKED and inner not in pointers]
     if not (len(pointers) == len(texts) == 1):
         return value
-    results: list[Values] = []
-    for entry in pointers[0]:
-        place = _place_in(entry)
-        document = texts[0][place] if place is not None and place < len(texts[0]) else None
-        if document is None:
-            return value
-        scores = {name: inner for name, inner in entry.items() if isinstance(inner, float | int)}
-        results.append(
-            {**(document if isinstance(document, dict) else {"text": document}), **scores}
-        )
     return {
         **{name: inner for name, inner in value.items() if inner not in (texts[0], pointers[0])},
-        "results": [
-            {name: inner for name, inner in result.items() if name not in _PLACES}
-            for result in results
-        ],
+        "results": [_document_at(entry, texts[0]) for entry in pointers[0]],
     }
+
+
+def _document_at(entry: object, documents: list[object]) -> Values | None:
+    """The document at which a result points, with its scores; ``None`` for none."""
+    place = _place_in(entry)
+    if not isinstance(entry, dict) or place is None or place >= len(documents):
+        return None
+    document = documents[place]
+    scores = {name: inner for name, inner in entry.items() if isinstance(inner, float | int)}
+    values = {**(document if isinstance(document, dict) else {"text": document}), **scores}
+    return {name: inner for name, inner in values.items() if name not in _PLACES}
 
 
 def _place_in(entry: object) -> int | None:

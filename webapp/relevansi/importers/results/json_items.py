@@ -38,7 +38,7 @@ def item_in(shape: Shape, value: object) -> tuple[Document | None, float | None,
             if isinstance(parsed, dict):
                 return item_in(shape, parsed)
             return (Document(text=as_text(value)) if value.strip() else None), None, None
-        case [dict() as document, str() | int() | float() | None as score]:
+        case [dict() as document, str() | int() | float() as score]:
             item, _, grade = item_in(shape, document)
             return item, as_number(score), grade
         case list():

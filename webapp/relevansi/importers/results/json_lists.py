@@ -35,6 +35,7 @@ from relevansi.importers.results.rows import (
     as_rank,
     as_text,
     cut,
+    is_several,
 )
 from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
 from relevansi.importers.runs.json_documents import kind_of
@@ -101,7 +102,10 @@ def _list(
 ) -> Iterator[Row]:
     file.budget.spend("records", file)
     turns, query = question_at(value, shape.query)
-    query_id = text_at(value, shape.query_id)
+    ids = filter(as_text, (at(value, path) for path in shape.query_id.split("|") if path))
+    query_id = as_text(first_id := next(ids, "")).strip()
+    if is_several(first_id):
+        file.refuse("results_value_nested", line=line, place="query_id", found=kind_of(first_id))
     names_call = not value.keys().isdisjoint(_OF_CALLS.split("|"))
     is_call = shape.only or names_call or {"input", "output"} <= value.keys()
     if query and not query_id and shape.name != MAPPED and not is_call:
@@ -270,8 +274,8 @@ def _ranks(file: File, line: int, listed: list[object], shape: Shape) -> list[in
     if None not in ranks:
         return ranks  # type: ignore[return-value]
     file.counts["results_ranks_unusable"] += not any(ranks)
-    first = next((rank - place for rank, place in zip(ranks, places) if rank is not None), 0)  # noqa: B905
-    if all(rank in (None, place + first) for rank, place in zip(ranks, places)):  # noqa: B905
+    shift = -1 if 0 in ranks else 0
+    if all(rank in (None, place + shift) for rank, place in zip(ranks, places)):  # noqa: B905
         return places
     file.error("results_ranks_partly", line, place=f"[{ranks.index(None)}]")
     return None

@@ -13,7 +13,7 @@ from relevansi.importers.results.json_items import item_in, parsed_block
 from relevansi.importers.results.records import (
     at,
     entries_of,
-    has_only_objects,
+    has_objects,
     literal,
     of_one_search,
     rows_of_columns,
@@ -103,13 +103,19 @@ def list_at(
             beside = of_one_search(holder) if isinstance(holder, dict) else {}
             inner = _leaves(inner) if name == "children" else inner
             if len(inner) == 1 and isinstance(inner[0], list):
-                inner = inner[0] if has_only_objects(inner[0]) else beside.get(name, inner)
+                inner = inner[0] if _is_of_one_search(inner[0]) else beside.get(name, inner)
             return entries_of(inner, name, beside), path
         if inner is None and is_usual and not null and path.startswith(place) and _has(value, path):
             null = path
         if inner is not None and instead is None and not null:
             instead, place = inner, f"{path}."
     return ([], null) if null else (None, instead)
+
+
+def _is_of_one_search(listed: list[object]) -> bool:
+    """Whether a list in a list has results, and is no pair of a result and its score."""
+    are_pair = any(isinstance(entry, str | int | float) for entry in listed)
+    return not are_pair and (not listed or has_objects(listed))
 
 
 def _paths_in(value: Values, starts: Sequence[str], paths: str) -> Iterator[tuple[str, str]]:
@@ -327,12 +333,17 @@ def records(
         by_name = {
             name: [*records(inner, shape, depth=depth + 1)] for name, inner in nested.items()
         }
-        are_systems = len(nested) == len(value) and sum(map(bool, by_name.values())) > 1
-        are_systems = are_systems and _USUAL_NAMES.isdisjoint(map(str.lower, nested))
+        groups = {name: questions for name, questions in by_name.items() if questions}
+        are_systems = len(groups) > 1 and _USUAL_NAMES.isdisjoint(map(str.lower, groups))
+        are_systems = are_systems and (
+            len(nested) == len(value) or _ask_alike([*groups.values()], shape)
+        )
         for name, questions in by_name.items():
             system = {"system": name} if are_systems else around
             yield from (_with_system(record, system) for record in questions)
-            if are_systems and not questions:
+            is_system = are_systems and not _NO_ENVELOPES.fullmatch(name)
+            asks = isinstance(nested[name], dict) and question_at(nested[name], shape.query)[1]
+            if groups and not questions and (is_system or asks):
                 yield nested[name]
 
 
@@ -377,15 +388,20 @@ def label_of(entries: Sequence[object], groups: Sequence[Sequence[object]], shap
         record is entry for entry, group in zip(entries, groups, strict=True) for record in group
     ):
         return ""
-    questions = ({question_at(record, shape.query)[1] for record in group} for group in groups)
-    counts = Counter(chain.from_iterable(questions))
-    if sum(count > 1 for count in counts.values()) * 2 <= len(counts):
+    if not _ask_alike(groups, shape):
         return ""
     for name in _LABELS:
         labels = {text_at(entry, name) for entry in entries}
         if "" not in labels and len(labels) == len(entries):
             return name
     return ""
+
+
+def _ask_alike(groups: Sequence[Sequence[object]], shape: Shape) -> bool:
+    """Whether most questions of these groups are asked in several of them."""
+    questions = ({question_at(record, shape.query)[1] for record in group} for group in groups)
+    counts = Counter(chain.from_iterable(questions))
+    return sum(count > 1 for count in counts.values()) * 2 > len(counts)
 
 
 def systems_beside(values: Sequence[object], shape: Shape) -> list[str]:
@@ -458,7 +474,9 @@ def of_keys(value: Values) -> list[Values] | None:
     questions = [question_at(row, QUERY)[1] for row in rows]
     if are_ids and len({*filter(None, questions)}) < sum(map(bool, questions)):
         return None  # it is the same questions that each key has
-    return rows if all(fits(SHAPES[-1], row) for row in rows[:LOOKED_AT]) else None
+    are_fit = [fits(SHAPES[-1], row) for row in rows[:LOOKED_AT]]
+    asks = [bool(question_at(row, QUERY)[1]) for row in rows[:LOOKED_AT]]
+    return rows if all(are_fit) or (all(asks) and any(are_fit)) else None
 
 
 def of_systems(value: Values, systems: Sequence[str] = ()) -> list[Values]:
@@ -516,6 +534,7 @@ def systems_in(value: object, place: str = "") -> Values:
         return {}
     have_objects = len(firsts) == len(lists) > 1 and isinstance(firsts[0], dict)
     have_own_names = _USUAL_NAMES.isdisjoint(map(plain_name, lists))
+    have_own_names = have_own_names and not any(map(str.isdecimal, lists))
     are_lists = have_own_names and (bool(firsts) or len(lists) > 1)
     is_of_systems = (have_objects or are_lists) if is_map else (have_objects and have_own_names)
     return {name: holders[name] for name in lists} if is_of_systems else {}

@@ -344,7 +344,9 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
             (line if entries is value else place, entry)
             for line, value in records.read(file)
             for entries in [_rows_of(value)]
-            for place, entry in enumerate(entries if isinstance(entries, list) else [entries], 1)
+            for place, entry in enumerate(
+                entries if entries and isinstance(entries, list) else [entries], 1
+            )
         )
         id_column = table_rows.known_id(file, columns, tuple(flat), head, beside.known_ids)
         chosen_columns = plain | id_column | {**beside.columns}
@@ -404,7 +406,9 @@ def _read_rank_eval(file: File, _columns: Columns) -> Iterator[Row]:
     for line, value in records.read(file):
         details = at(value, "details")
         for query_id, detail in details.items() if isinstance(details, dict) else ():
-            listed = {"query_id": query_id, "results": at(detail, "hits")}
+            listed = {"query_id": query_id}
+            if isinstance(detail, dict) and "hits" in detail:
+                listed["results"] = detail["hits"]
             yield from json_lists.read(file, [(line, listed)], SHAPES[-1])
             unrated = at(detail, "unrated_docs")
             for entry in unrated if isinstance(unrated, list) else ():

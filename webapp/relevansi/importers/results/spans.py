@@ -52,7 +52,8 @@ def question(value: Values) -> Values | None:
         kind = as_text(_decoded(mlflow.get("spanType")))
         query = _decoded(mlflow.get("spanInputs", span.get("inputs")))
         documents = _documents(_decoded(mlflow.get("spanOutputs", span.get("outputs"))))
-    if (kind.upper() or ("RETRIEVER" if documents else "")) != "RETRIEVER":
+    has_documents = isinstance(documents, list) and bool(documents)
+    if (kind.upper() or ("RETRIEVER" if has_documents else "")) != "RETRIEVER":
         return None
     read: Values = {"input": query, "system": span.get("name"), "results": documents}
     for name in ("span_id", "trace_id"):
@@ -87,16 +88,19 @@ def _place(tree: Values, path: str, value: object) -> None:
     tree.setdefault(last, value)
 
 
-def _documents(value: object) -> list[Values]:
-    """The documents of a span in order: a list, one in a cell, or an object by their places."""
-    value = literal(value) if isinstance(value, str) else value
-    if isinstance(value, list):
-        value = {str(place): entry for place, entry in enumerate(value)}
-    listed: dict[int, Values] = {}
-    for place, entry in value.items() if isinstance(value, dict) else ():
-        if place.isdecimal() and len(place) < 7 and isinstance(entry, dict):
-            document: Values = {}
-            for name, inner in entry.items():
+def _documents(value: object) -> object:
+    """The documents of a span in order: a list, one in a cell, or an object by their places.
+
+    What is none of these is returned as it is.
+    """
+    parsed = literal(value) if isinstance(value, str) else None
+    raw = value if parsed is None else parsed
+    by_place = {str(n): entry for n, entry in enumerate(raw)} if isinstance(raw, list) else raw
+    listed: dict[int, object] = {}
+    for place, entry in by_place.items() if isinstance(by_place, dict) else ():
+        if place.isdecimal() and len(place) < 7:
+            document: Values = {"rank": int(place) + 1}
+            for name, inner in entry.items() if isinstance(entry, dict) else ():
                 _place(document, name.removeprefix("document."), inner)
-            listed[int(place)] = document
-    return [{**document, "rank": place + 1} for place, document in sorted(listed.items())]
+            listed[int(place)] = document if isinstance(entry, dict) else entry
+    return [listed[place] for place in sorted(listed)] or raw or []

@@ -252,8 +252,7 @@ def read_json(
             nested |= dict.fromkeys(n for n in names if n not in of_row and _is_nested(row[n]))
         for needed in ("query", "query_id", "doc_id", "text"):
             inner = row.get(layout.columns.get(needed, ""))
-            is_id = needed in ("query_id", "doc_id")
-            if inner and is_several(inner) and (is_id or not as_text(inner)):
+            if inner and is_several(inner) and (needed != "text" or not as_text(inner)):
                 place = {"place": layout.columns[needed], "found": kind_of(inner)}
                 file.refuse("results_value_nested", line=line, **place)
         yield from _rows(file, line, row, layout, comma=True, system="")
