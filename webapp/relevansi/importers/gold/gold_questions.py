@@ -37,16 +37,15 @@ from relevansi.records import Problem
 
 _MONEY, _PART = Meta(ge=0, le=10**15), Meta(ge=0, le=1)
 _NORTH, _EAST = Meta(ge=-90, le=90), Meta(ge=-180, le=180)
-Amount = Annotated[
-    Annotated[int, _MONEY] | Annotated[float, _MONEY] | None, Meta(description="amount")
-]
-Share = Annotated[Annotated[int, _PART] | Annotated[float, _PART] | None, Meta(description="share")]
-Latitude = Annotated[
-    Annotated[int, _NORTH] | Annotated[float, _NORTH] | None, Meta(description="latitude")
-]
-Longitude = Annotated[
-    Annotated[int, _EAST] | Annotated[float, _EAST] | None, Meta(description="longitude")
-]
+# msgspec takes limits on one type at a time.
+_Money = Annotated[int, _MONEY] | Annotated[float, _MONEY]
+_Part = Annotated[int, _PART] | Annotated[float, _PART]
+_North = Annotated[int, _NORTH] | Annotated[float, _NORTH]
+_East = Annotated[int, _EAST] | Annotated[float, _EAST]
+Amount = Annotated[_Money | None, Meta(description="amount")]
+Share = Annotated[_Part | None, Meta(description="share")]
+Latitude = Annotated[_North | None, Meta(description="latitude")]
+Longitude = Annotated[_East | None, Meta(description="longitude")]
 Mode = Annotated[Literal["auto", "manual"] | None, Meta(description="evaluation_mode")]
 
 

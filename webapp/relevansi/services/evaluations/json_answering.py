@@ -67,7 +67,6 @@ MAX_FAILURES = 5
 """So many failed calls in a row end the asking: more calls would fail too."""
 
 KEY_VARIABLE = "RELEVANSI_RETRIEVER_KEY"
-_LISTS = ("contexts", "context")
 
 
 def retriever_headers() -> dict[str, str]:
@@ -84,11 +83,10 @@ def read_contexts(document: object) -> tuple[tuple[Context, ...], str | None]:
     excerpt = json.dumps(document, ensure_ascii=False)
     if not isinstance(document, dict):
         raise NotTheContract(mark("it is JSON, but not an object"), excerpt=excerpt)
-    names = [name for name in _LISTS if name in document]
-    if not names:
+    name = next((name for name in ("contexts", "context") if name in document), None)
+    if name is None:
         what = mark('it has no list "contexts", only: %(known)s')
         raise NotTheContract(what, known=", ".join(list(document)[:8]) or "-", excerpt=excerpt)
-    name = names[0]
     listed = document[name]
     if not isinstance(listed, list):
         raise NotTheContract(mark('"%(path)s" in it is not a list'), path=name, excerpt=excerpt)

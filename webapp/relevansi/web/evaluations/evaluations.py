@@ -72,11 +72,6 @@ class ScoringForm(Form):
     )
     stop_at_gate = BooleanField()
 
-    @property
-    def embedder_name(self) -> str:
-        """The name of the embedder that is asked for; only answers have one."""
-        return self.embedder.data if self.kind.data is EvaluationKind.ANSWERS else ""
-
 
 def _settings_and_files(form: ScoringForm) -> tuple[ScoringSettings, list[NamedBytes]]:
     """Return how a form wants files to be scored, and these; raises ``UnusableForm``."""
@@ -101,9 +96,10 @@ def _settings_and_files(form: ScoringForm) -> tuple[ScoringSettings, list[NamedB
         if outputs:
             refusal = gettext("Choose the questions too: the outputs alone say little.")
         raise forms.UnusableForm({"file": refusal})
+    embedder = form.embedder.data if form.kind.data is EvaluationKind.ANSWERS else ""
     settings = ScoringSettings(
         kind=form.kind.data,
-        embedder=embedders.chosen_embedder(form.embedder_name),
+        embedder=embedders.chosen_embedder(embedder),
         tau_sim=None if tau_sim is None else float(tau_sim),
         keep_citations=form.keep_citations.data,
         gate=Gate(LEAST_MEAN if mean is None else mean, LEAST_RATE if rate is None else rate),
