@@ -41,10 +41,26 @@ def test_a_bad_line_is_told_and_the_next_one_read(line: bytes, told: str) -> Non
     assert (first, last) == (JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 3, {"a": 3}))
 
 
-def test_a_line_that_is_too_long_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_documents, "MAX_BYTES", 16)
-    long, good = read_all(b'{"a": "' + b"x" * 100 + b'"}\n{"a": 2}\n')
+class ReadInPieces(io.BytesIO):
+    """A file that tells how long the longest piece is that was read of it."""
 
+    longest = 0
+
+    def readline(self, size: int | None = -1) -> bytes:
+        piece = super().readline(size)
+        self.longest = max(self.longest, len(piece))
+        return piece
+
+    def __next__(self) -> bytes:
+        return self.readline()
+
+
+def test_an_endless_line_is_passed_over_and_never_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_documents, "MAX_BYTES", 16)
+    file = ReadInPieces(b'{"a": "' + b"x" * 100 + b'"}\n{"a": 2}\n')
+    long, good = json_lines.read_lines("a.jsonl", file)
+
+    assert file.longest == 17
     assert isinstance(long, Problem)
     assert (long.code, long.line) == ("line_too_long", 1)
     assert good == JsonLine("a.jsonl", 2, {"a": 2})

@@ -8,6 +8,7 @@ from typing import IO, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from relevansi.importers.runs import json_documents
 from relevansi.importers.runs.json_documents import FromFile, kind_of, load, read_object
 from relevansi.importers.runs.problems import UnreadableFile, error
 from relevansi.records import Problem
@@ -33,7 +34,7 @@ class JsonLine(Struct, frozen=True):
 
 def read_lines(name: str, file: IO[bytes]) -> Iterator[JsonLine | Problem]:
     """Every line of `file` as the object it holds, or as what is wrong with it."""
-    for number, data in enumerate(file, 1):
+    for number, data in enumerate(_bounded_lines(file), 1):
         if data.strip(_BLANKS):
             yield _line(name, number, data.rstrip(b"\r\n"))
 
@@ -56,6 +57,15 @@ def wrong_value(line: JsonLine, place: str, value: object, expected: str) -> Pro
     words = {"place": place, "found": kind_of(value), "expected": expected}
     words["outcome"] = "line_left_out"
     return error("line_value_wrong", line.name, words, line=line.number)
+
+
+def _bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield every line of `file`, of one that is too long only so much that it is refused."""
+    most = json_documents.MAX_BYTES + 1
+    while piece := file.readline(most):
+        yield piece
+        while len(piece) == most and not piece.endswith(b"\n"):
+            piece = file.readline(most)
 
 
 def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
