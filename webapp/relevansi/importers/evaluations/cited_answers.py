@@ -107,8 +107,8 @@ def _is_settings(line: JsonLine) -> bool:
 
 
 def _settings(settings: SettingsInFile | None) -> dict[str, float]:
-    stated = ((name, getattr(settings, name, None)) for name in SETTINGS)
-    return {name: value for name, value in stated if value is not None}
+    values = ((name, getattr(settings, name, None)) for name in SETTINGS)
+    return {name: value for name, value in values if value is not None}
 
 
 def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None, list[Problem]]:

@@ -243,9 +243,9 @@ def begin(
             for name in ("retriever", *head):
                 theirs, ours = line.value.get(name), head.get(name)
                 if theirs != ours:
-                    values = (theirs, ours)
-                    stated = [gettext("none") if value is None else value for value in values]
-                    raise OtherAnswers(path, field=name, theirs=stated[0], ours=stated[1])
+                    none = gettext("none")
+                    both = [none if value is None else value for value in (theirs, ours)]
+                    raise OtherAnswers(path, field=name, theirs=both[0], ours=both[1])
             answering.head = {**line.value, **head}
     return answering
 

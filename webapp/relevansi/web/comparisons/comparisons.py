@@ -375,11 +375,11 @@ def _files() -> dict[str, RatedCsv]:
         files = [RatedCsv(file.name, file.content) for file in uploaded]
     stated_names = rated_comparisons.names_of(files)
     labels = [" ".join(name.split())[:LONGEST_LABEL] for name in names]
-    named = (
+    labelled = (
         replace(file, label=label) if label not in {"", stated_name} else file
         for file, label, stated_name in zip(files, labels, stated_names, strict=True)
     )
-    return dict(zip(tokens, named, strict=True))
+    return dict(zip(tokens, labelled, strict=True))
 
 
 def _phase() -> int | None:

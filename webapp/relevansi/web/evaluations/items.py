@@ -111,14 +111,14 @@ def _answer(item: EvaluationItem) -> Shown:
     for part, sentence in zip(item.parts, sentences(item.row["answer"]), strict=True):
         look, support = SUPPORTS[part["support"]]
         cosine = part["cosine"]
-        shown = {
+        in_words = {
             "text": sentence.text,
             "look": look,
             "support": gettext(support),
             "cosine": "" if cosine is None else notation.figure(cosine, "coefficient"),
             "contexts": [(name, contexts.get(name)) for name in dict.fromkeys(sentence.citations)],
         }
-        parts.append({**part, **shown})
+        parts.append({**part, **in_words})
     return {"expected": () if gold is None else ((gold, ""),), "parts": parts}
 
 
