@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -191,20 +192,10 @@ def _grades(text: str | None) -> dict[str, str]:
     return table
 
 
-def _results_in(paths: Sequence[Path]) -> list[Path]:
-    """The paths that hold results of search or RAG systems; a folder where all its files do."""
-
-    def has_results(path: Path) -> bool:
-        if not path.is_dir():
-            return (
-                path.is_file()
-                and file_formats.recognised(path.name, _content(path)) is FileFormat.RESULTS
-            )
-        inside = [file for file in sorted(path.rglob("*")) if file.is_file()]
-        kinds = {file_formats.recognised(file.name, _content(file)) for file in inside}
-        return kinds == {FileFormat.RESULTS}
-
-    return [path for path in paths if has_results(path)]
+def _files_at(path: Path) -> list[Path]:
+    """The file at a path, or all files of a folder."""
+    listed = path.rglob("*") if path.is_dir() else [path]
+    return [file for file in listed if file.is_file()]
 
 
 def _content(path: Path) -> bytes:
@@ -240,13 +231,17 @@ class _Import(Struct):
 
     def take(self, paths: Sequence[Path]) -> None:
         """Store what the paths hold: runs and their ratings, then results as one import."""
-        of_results = _results_in(paths)
+        inside = {path: _files_at(path) for path in paths}
+        forms = {
+            file: file_formats.recognised(file.name, _content(file))
+            for file in chain(*inside.values())
+        }
+        results = {FileFormat.RESULTS}
+        of_results = [path for path in paths if {forms[file] for file in inside[path]} == results]
         of_runs = [path for path in paths if path not in of_results]
-        recognised = []
-        for path in self._readable(_files(of_runs)):
-            form = file_formats.recognised(path.name, path.read_bytes())
-            if form is not FileFormat.RESULTS:  # of a folder of runs, other files are not imported
-                recognised.append((path, form))
+        readable = [(path, forms[path]) for path in self._readable(_files(of_runs))]
+        # Of a folder of runs, files of results are not imported.
+        recognised = [(path, form) for path, form in readable if form is not FileFormat.RESULTS]
         run_ids_by_folder: dict[Path, list[str]] = {}
         runs_first = sorted(recognised, key=lambda file: STORING_ORDER.index(file[1]))
         with steps() as on_progress:
