@@ -19,8 +19,6 @@ from relevansi.kinds import from_row, of, to_row
 from relevansi.records import Item
 
 PORTION = 5_000
-_Key = tuple[int, str | None, str | None, int]
-_KEY = JudgedItem.question_id, JudgedItem.run_id, StoredItem.identity, JudgedItem.content
 
 
 class PooledItem(Struct, gc=False):
@@ -37,10 +35,6 @@ class PooledItem(Struct, gc=False):
     card: Item | None
     id: int = 0
     text: str | None = None
-
-    @property
-    def key(self) -> _Key:
-        return self.question_id, self.run_id, self.identity, self.content
 
     def joins(self, card: Item) -> bool:
         """Whether a verdict on it holds for `card`, which then fills its gaps (decision 0001)."""
@@ -67,9 +61,10 @@ class Pool:
         self._versions: defaultdict[tuple[int, str | None, str | None], list[PooledItem]]
         self._versions = defaultdict(list)
         self._stored: dict[int, tuple[PooledItem, Item | None]] = {}
-        self._new: dict[_Key, PooledItem] = {}
+        self._new: list[PooledItem] = []
         statement = (
-            select(*_KEY, JudgedItem.card, JudgedItem.id)
+            select(JudgedItem.question_id, JudgedItem.run_id, StoredItem.identity)
+            .add_columns(JudgedItem.content, JudgedItem.card, JudgedItem.id)
             .outerjoin(StoredItem)
             .where(JudgedItem.question_id.in_(question_ids))
             .order_by(JudgedItem.content)
@@ -77,7 +72,7 @@ class Pool:
         for row in core(session).execute(statement).all():
             card = from_row(row.card) if row.card else None
             item = PooledItem(row.question_id, row.run_id, row.identity, row.content, card, row.id)
-            self._versions[item.key[:3]].append(item)
+            self._versions[item.question_id, item.run_id, item.identity].append(item)
             self._stored[item.id] = item, card
 
     def place(
@@ -94,7 +89,7 @@ class Pool:
         if item is None:
             item = PooledItem(*scope, len(versions) + 1, card)
             versions.append(item)
-            self._new[item.key] = item
+            self._new.append(item)
         return item
 
     def fill(self, question_id: int, card: Item) -> None:
@@ -127,8 +122,7 @@ class Pool:
     def store(self) -> None:
         """Store the new items, which get their ids, and the cards that became fuller."""
         connection = core(self._session)
-        if self._new:
-            new = self._new.values()
+        if new := self._new:
             names = sorted({item.identity for item in new if item.identity})
             insert_rows(
                 connection, StoredItem, "identity", [(name,) for name in names], unless_taken=True
@@ -136,10 +130,9 @@ class Pool:
             for item, item_id in zip(new, next_ids(connection, JudgedItem, len(new)), strict=True):
                 item.id = item_id
                 item.text = to_json(item.card) if item.card else None
-            insert_rows(
-                connection, JudgedItem, _COLUMNS, list(map(_VALUES_OF, new)), values=_VALUES
-            )
-            self._new.clear()
+            rows = list(map(_VALUES_OF, new))
+            insert_rows(connection, JudgedItem, _COLUMNS, rows, values=_VALUES)
+            new.clear()
         fuller = [
             {"of": item.id, "fuller": to_row(item.card)}
             for item, before in self._stored.values()

@@ -377,8 +377,8 @@ def _judged_items(entry: ReadQuery) -> Sequence[Item | None]:
 def _placed(
     pool: Pool, run_id: str, question: Question, cards: Iterable[Item | None]
 ) -> list[PooledItem]:
-    scope = run_id if question.context_dependent else None
-    return [pool.place(question.id, scope, card) for card in cards]
+    scope = question.id, run_id if question.context_dependent else None
+    return [pool.place(*scope, card) for card in cards]
 
 
 def _add_results(
