@@ -23,15 +23,14 @@ from sqlalchemy import (
     cast,
     delete,
     func,
-    insert,
     literal,
     or_,
     select,
 )
 from sqlalchemy.orm import Session, aliased
 
-from relevansi.db.engine import Database
-from relevansi.db.rows import core, upsert
+from relevansi.db.engine import Database, to_json
+from relevansi.db.rows import core, insert_rows, upsert
 from relevansi.db.tables.judging import (
     JudgedItem,
     Judgment,
@@ -76,7 +75,9 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
         in_scope = StoredSummary.query_key.in_(select(Query.id).where(scope))
         session.execute(delete(StoredSummary).where(StoredSummary.rater_id == rater_id, in_scope))
         if rows:
-            core(session).execute(insert(StoredSummary), rows)
+            stored = [row | {"figures": to_json(row["figures"])} for row in rows]
+            values = [tuple(row.values()) for row in stored]
+            insert_rows(core(session), StoredSummary, ", ".join(rows[0]), values)
 
 
 def recompute(database: Database) -> None:

@@ -7,10 +7,10 @@ from datetime import datetime
 from functools import cache
 from itertools import combinations, pairwise, product
 
-from sqlalchemy import ColumnElement, Select, SQLColumnExpression, exists, insert, select, update
+from sqlalchemy import ColumnElement, Select, SQLColumnExpression, exists, select, update
 from sqlalchemy.orm import Session, selectinload
 
-from relevansi.db.rows import core
+from relevansi.db.rows import core, insert_rows
 from relevansi.db.tables.base import belonging_to
 from relevansi.db.tables.planning import PlanningRule, SampledQuestion, restricts_questions
 from relevansi.db.tables.runs import Query, Run
@@ -210,15 +210,13 @@ def _grow_or_make(
     session.flush()
     for place, question in questions_at.items():
         question.position, question.question_set_id = place + 1, question_set.id
-    rows = []
-    for position, (query, key) in enumerate(zip(queries, keys, strict=True), start=1):
-        if position - 1 not in questions_at:
-            row = {"question_set_id": question_set.id, "position": position, "key": key}
-            row |= {"text": query.question, "category": query.category}
-            rows.append(row | {"context_dependent": bool(query.context_dependent)})
-    if rows:
-        core(session).execute(insert(Question), rows)
-    session.flush()
+    columns = "question_set_id, position, key, text, category, context_dependent"
+    rows = [
+        (question_set.id, place + 1, key, q.question, q.category, bool(q.context_dependent))
+        for place, (q, key) in enumerate(zip(queries, keys, strict=True))
+        if place not in questions_at
+    ]
+    insert_rows(core(session), Question, columns, rows)
     # The connection wrote rows that the session's objects do not know of.
     session.expire_all()
     of_set = Question.question_set_id == question_set.id
