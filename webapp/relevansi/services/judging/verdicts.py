@@ -99,13 +99,18 @@ class Verdicts(Struct, frozen=True):
     scale: Scale = BINARY
 
     def relevance(self, item: int) -> Relevance | None:
-        """Return the verdict on a card, read at the threshold of the scale.
+        return self.relevances([item])[0]
+
+    def relevances(self, items: Iterable[int]) -> tuple[Relevance | None, ...]:
+        """Return the verdicts on cards, read at the threshold of the scale.
 
         A result that could not be read has its rank and is not relevant.
         """
-        if item == HOLE:
-            return Relevance.NOT_RELEVANT
-        return self.scale.relevances[self.by_item.get(item)]
+        at_threshold = self.scale.relevances
+        return tuple(
+            Relevance.NOT_RELEVANT if item == HOLE else at_threshold[self.by_item.get(item)]
+            for item in items
+        )
 
     def outcome(self, emptiness: int | None) -> EmptyOutcome | None:
         """Return the outcome of an empty list, whose verdict it is (docs/decisions/0007)."""
@@ -115,7 +120,7 @@ class Verdicts(Struct, frozen=True):
     def judgments(self, query: AskedQuery) -> QueryJudgments:
         return QueryJudgments(
             state=query.state,
-            verdicts=tuple(map(self.relevance, query.item_ids)),
+            verdicts=self.relevances(query.item_ids),
             empty_outcome=self.outcome(query.emptiness),
             quality=self.quality.get(query.key),
             asks_quality=query.asks_quality,

@@ -150,7 +150,7 @@ def report(
             category=questions[query.key].category,
             notes=merged.notes.get(query.key, ""),
             summary=merged.summary(query, cannot_tell=study.cannot_tell, ranking=ranking),
-            verdicts=tuple(merged.relevance(item) for item in query.item_ids),
+            verdicts=merged.relevances(query.item_ids),
             external_id=questions[query.key].external_id,
             empty_answer=empty.get(query.key),
         )
