@@ -315,7 +315,7 @@ _LONGEST_LINE = 1000
 """Characters that are shown of each further line of a card; no answer has more."""
 
 
-class _Line(Struct, frozen=True):
+class _Line(Struct, frozen=True, gc=False):
     """One line: its indent, its words with single blanks, and the line as it was written.
 
     Of a line without a number, also its details, and whether it says more than these.
@@ -329,7 +329,7 @@ class _Line(Struct, frozen=True):
     has_more: bool = False
 
 
-class _Item(Struct):
+class _Item(Struct, gc=False):
     """A numbered item with the lines below it.
 
     ``fits_alone``: its title makes it a card even without details. ``lines`` are the words on it
@@ -362,7 +362,7 @@ class _Item(Struct):
         url = fields.get("url") or ""
         fields["slug"], source = slug_and_source(url)
         fields.setdefault("source", source)
-        return Card(title=self.title or fields["slug"] or url, **fields)
+        return Card(**fields, title=self.title or fields["slug"] or url)
 
 
 def parse(response: str) -> tuple[Card, ...]:
@@ -402,7 +402,11 @@ def _parts(response: str) -> Iterator[_Item | str]:
     """Yield the items of an answer, and the lines between them as they were written."""
     item: _Item | None = None
     section = ""
-    for line, is_below_blank in _lines(response):
+    is_below_blank = False
+    for line in _lines(response):
+        if not line.text:
+            is_below_blank = True
+            continue
         new = _read_item(line, line.number) if line.number else None
         if new and (not item or new.is_card or line.indent < item.indent + 2):
             if item and (item.details or line.indent <= item.indent):
@@ -421,6 +425,7 @@ def _parts(response: str) -> Iterator[_Item | str]:
             yield source
             if line.text.startswith("#"):
                 section = _unmarked(line.text.lstrip("#"))
+        is_below_blank = False
     if item:
         yield item
 
@@ -448,16 +453,10 @@ def _details_and_more(text: str) -> tuple[Fields | None, bool]:
     return details, details is None or says_more(text)
 
 
-def _lines(response: str) -> Iterator[tuple[_Line, bool]]:
-    """Yield each line with words, and whether there is a blank one above it."""
-    is_below_blank = False
+def _lines(response: str) -> Iterator[_Line]:
     for source in response.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         # The lines of one listing come again wherever it is shown, and some are much the same.
-        read_line = _line if len(source) <= _LONGEST_CACHED else _line.__wrapped__
-        line = read_line(source)
-        if line.text:
-            yield line, is_below_blank
-        is_below_blank = not line.text
+        yield _line(source) if len(source) <= _LONGEST_CACHED else _line.__wrapped__(source)
 
 
 @lru_cache(maxsize=20_000)
