@@ -315,36 +315,33 @@ def records(
     if any(fits(shape, row) for row in rows):
         yield from rows
     elif isinstance(value, dict) and depth < _DEEPEST:
-        listed = of_keys(value) if shape.is_usual else None
-        if listed:
-            yield from listed
-            return
-        around = _systems_of(value)
-        value = {
-            name: inner
-            for name, inner in value.items()
-            if inner is not None or name.lower() not in _USUAL_NAMES
-        }
-        nested = {
-            name: inner
-            for name, inner in value.items()
-            if isinstance(inner, dict | list | None) and not GOLD.match(name)
-        }
-        by_name = {
-            name: [*records(inner, shape, depth=depth + 1)] for name, inner in nested.items()
-        }
-        groups = {name: questions for name, questions in by_name.items() if questions}
-        are_systems = len(groups) > 1 and _USUAL_NAMES.isdisjoint(map(str.lower, groups))
-        are_systems = are_systems and (
-            len(nested) == len(value) or _ask_alike([*groups.values()], shape)
-        )
-        for name, questions in by_name.items():
-            system = {"system": name} if are_systems else around
-            yield from (_with_system(record, system) for record in questions)
-            is_system = are_systems and not _NO_ENVELOPES.fullmatch(name)
-            asks = isinstance(nested[name], dict) and question_at(nested[name], shape.query)[1]
-            if groups and not questions and (is_system or asks):
-                yield nested[name]
+        yield from (shape.is_usual and of_keys(value)) or _in_object(value, shape, depth)
+
+
+def _in_object(value: Values, shape: Shape, depth: int) -> Iterator[object]:
+    """The objects that fit in the values of an object, and systems and questions without a list.
+
+    Its names are those of systems where nothing else is beside them, or their lists ask alike.
+    """
+    around = _systems_of(value)
+    nested = {
+        name: inner
+        for name, inner in value.items()
+        if isinstance(inner, dict | list | None) and not GOLD.match(name)
+    }
+    by_name = {name: [*records(inner, shape, depth=depth + 1)] for name, inner in nested.items()}
+    groups = {name: questions for name, questions in by_name.items() if questions}
+    are_systems = len(groups) > 1 and _USUAL_NAMES.isdisjoint(map(str.lower, groups))
+    are_alone = len(nested) == len(value)
+    are_systems = are_systems and (are_alone or _ask_alike([*groups.values()], shape))
+    for name, inner in nested.items():
+        system: Values = {"system": name} if are_systems else around
+        yield from (_with_system(record, system) for record in by_name[name])
+        if groups and name not in groups:
+            is_other = name.lower() in _USUAL_NAMES or _NO_ENVELOPES.fullmatch(name)
+            asks = isinstance(inner, dict) and question_at(inner, shape.query)[1]
+            if asks or (are_systems and not is_other):
+                yield inner
 
 
 def _in_list(
