@@ -44,7 +44,10 @@ DIGITS = 9
 
 
 class Outcome(StrEnum):
-    """The outcome of a gate for one figure, and for a run: the worst of its figures."""
+    """The outcome of a gate for one figure, and for a run: the worst of its figures.
+
+    The worst is the last.
+    """
 
     PASSED = "passed"
     OPEN = "open"

@@ -297,22 +297,19 @@ def gate(
     """
     baseline = runs.find(session, study, request.baseline)
     rule = reports.rule_of(session, study, request.rule)
-    run_id = _stored_id(session, study, gated)
-    if run_id is None:
-        # Never added to the session: it only carries the labels that name it.
-        run = Run(
-            id="",
-            search_method=request.method or gated.read.search_method,
-            llm=request.llm or gated.read.llm,
-            timestamp=gated.read.timestamp,
-        )
-    else:
-        run = runs.find(session, study, run_id)
-        if run_id != baseline.id:
-            chosen_runs.comparable(session, study, [run.id, baseline.id])
-    scope = Query.run_id.in_({baseline.id, run_id or baseline.id})
+    run = _run(session, study, gated, request)
+    if run.id not in {"", baseline.id}:
+        chosen_runs.comparable(session, study, [run.id, baseline.id])
+    scope = Query.run_id.in_({baseline.id, run.id})
     pools = _pools(session, study, scope)
-    run_lists, baseline_lists = _both_lists(session, study, gated, run_id, baseline, pools)
+    stored = _stored_lists(session, scope)
+    run_lists = baseline_lists = stored[baseline.id]
+    if run.id != baseline.id:
+        run_lists = _lists_of_files(session, study, gated, baseline, pools)
+        for question_id, (query, items) in stored.get(run.id, {}).items():
+            # A stored run is judged as it is stored; its file may list more.
+            file_items = run_lists[question_id].items if question_id in run_lists else items
+            run_lists[question_id] = RankedList(query, file_items)
     put_to_raters = baseline_lists.keys() - question_sets.unasked(session, study.id)
     questions = [each for each in baseline.question_set.questions if each.id in put_to_raters]
     missing = [question for question in questions if question.id not in run_lists]
@@ -334,13 +331,13 @@ def gate(
     figures = tuple(gate_figures(pairs, deciding, request))
     outcome = _worst_outcome(figures)
     unjudged, n_below_pool = _unjudged(study, questions, run_lists, merged, pools)
-    run_names = chosen_runs.names_of([run, baseline] if run_id != baseline.id else [baseline])
+    run_names = chosen_runs.names_of([run, baseline] if run.id != baseline.id else [baseline])
     return GateReport(
         outcome=outcome,
         exit_code=EXIT_CODES[outcome],
         request=request,
         study=studies.shown_name(study),
-        run=run_id,
+        run=run.id or None,
         name=run_names[run.id],
         baseline_name=run_names[baseline.id],
         rule=rule.name,
@@ -360,12 +357,9 @@ def gate(
 
 
 def _worst_outcome(figures: Sequence[GateFigure]) -> Outcome:
-    outcomes = {figure.floor_outcome for figure in figures}
-    outcomes |= {figure.difference.outcome for figure in figures if figure.difference}
-    for outcome in (Outcome.FAILED, Outcome.OPEN):
-        if outcome in outcomes:
-            return outcome
-    return Outcome.PASSED
+    outcomes = [figure.floor_outcome for figure in figures if figure.floor_outcome]
+    outcomes += [figure.difference.outcome for figure in figures if figure.difference]
+    return max(outcomes, key=[*Outcome].index, default=Outcome.PASSED)
 
 
 def _empty_answers(
@@ -376,8 +370,8 @@ def _empty_answers(
     return counts_of(reports.empty_answers_of_items(session, study, items, rule).values())
 
 
-def _stored_id(session: Session, study: Study, gated: GateRun) -> str | None:
-    """Return the id of the files' run in the study, ``None`` where the study lacks it."""
+def _run(session: Session, study: Study, gated: GateRun, request: GateRequest) -> Run:
+    """Return the files' run as the study has it; one that it lacks has the id ""."""
     content = gated.file.content
     if isinstance(content, ResultsReport):
         report = results.examine(session, study, content)
@@ -388,28 +382,15 @@ def _stored_id(session: Session, study: Study, gated: GateRun) -> str | None:
         refused, run_id = run_report.refused, run_report.run_id
     if refused:
         raise refused
-    return run_id
-
-
-def _both_lists(
-    session: Session,
-    study: Study,
-    gated: GateRun,
-    run_id: str | None,
-    baseline: Run,
-    pools: QuestionPools,
-) -> tuple[Lists, Lists]:
-    """Return the lists of the gated run and of the baseline; `run_id` is ``None`` if not stored."""
-    stored = _stored_lists(session, Query.run_id.in_({baseline.id, run_id or baseline.id}))
-    if run_id == baseline.id:
-        return stored[baseline.id], stored[baseline.id]
-    lists = _lists_of_files(session, study, gated, baseline, pools)
     if run_id is not None:
-        for question_id, (query, items) in stored[run_id].items():
-            # A stored run is judged as it is stored; its file may list more.
-            file_items = lists[question_id].items if question_id in lists else items
-            lists[question_id] = RankedList(query, file_items)
-    return lists, stored[baseline.id]
+        return runs.find(session, study, run_id)
+    # Never added to the session: it only carries the labels that name it.
+    return Run(
+        id="",
+        search_method=request.method or gated.read.search_method,
+        llm=request.llm or gated.read.llm,
+        timestamp=gated.read.timestamp,
+    )
 
 
 def _stored_lists(session: Session, scope: Scope) -> dict[str, dict[int, RankedList]]:
