@@ -10,8 +10,8 @@ the plan is that of the paired t test, a lower limit of the questions that the e
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache, partial
 from math import isnan, sqrt
 from statistics import fmean, stdev
 
@@ -371,33 +371,26 @@ def plan(
     """Return the plan; `differences` are those of a rated `pair`, one for each question."""
     entered, demand, difference = wish.deviation, wish.demand, wish.difference
     mixed = None if entered else mixture(differences)
-    numbers, needed_power = set(CURVE), None
-    if has > 1:
-        numbers.add(has)
+    shown: Callable[[int], float | None]
     if entered:
         needed = questions_needed(difference, entered, demand)
-        if needed is not None:
-            numbers.add(needed)
-            needed_power = power(needed, difference, entered, level=demand.level)
-        differences_shown = {n: smallest_difference(n, entered, demand) for n in numbers}
+        power_of = partial(power, difference=difference, deviation=entered, level=demand.level)
+        shown = partial(smallest_difference, deviation=entered, demand=demand)
     elif mixed:
         needed = questions_to_show(difference, mixed, demand)
-        if needed is not None:
-            numbers.add(needed)
-            needed_power = power_of_test(mixed, needed, difference, demand.level)
-        differences_shown = {
-            n: difference_shown(n, mixed, demand, highest=wish.highest) for n in numbers
-        }
+        power_of = partial(power_of_test, mixed, difference=difference, level=demand.level)
+        shown = partial(difference_shown, mixed=mixed, demand=demand, highest=wish.highest)
     else:
         return RatingPlan(wish, pair, effort, has)
+    numbers = {*CURVE, has, needed or has} - {0, 1}
     return RatingPlan(
         wish=wish,
         pair=pair,
         effort=effort,
         has=has,
         mixed=mixed,
-        shows=differences_shown.get(has),
+        shows=shown(has) if has > 1 else None,
         needed=needed,
-        power=needed_power,
-        curve=tuple(CurvePoint(n, differences_shown[n]) for n in sorted(differences_shown)),
+        power=None if needed is None else power_of(needed),
+        curve=tuple(CurvePoint(n, shown(n)) for n in sorted(numbers)),
     )
