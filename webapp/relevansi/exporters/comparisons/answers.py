@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, groupby, product
+from itertools import combinations
 from typing import Generic, NamedTuple, TypeVar
 
 from markupsafe import Markup
@@ -327,15 +327,13 @@ def forest(report: ComparisonReport) -> tuple[list[FigureRows[ForestRow]], int]:
     if is_open(report):
         orders = bounded_orders(report)
         n_rows = len(orders)
-        rows = [(order.figure, order.n, _possible(by_run, order)) for order in orders[:MOST_PAIRS]]
+        rows = [(order.figure, _possible(by_run, order)) for order in orders[:MOST_PAIRS]]
     else:
         tests = report.comparison.tests
         n_rows = len(tests)
         by_p = sorted(tests, key=lambda test: 1 if test.p_holm is None else test.p_holm)
         smallest_p = by_p[:MOST_PAIRS]
-        rows = [
-            (test.figure, test.n, _tested(by_run, test)) for test in tests if test in smallest_p
-        ]
+        rows = [(test.figure, _tested(by_run, test)) for test in tests if test in smallest_p]
     return _forest_groups(report, rows), n_rows - len(rows)
 
 
@@ -344,10 +342,9 @@ def bounded_orders(report: ComparisonReport) -> list[SettledOrder]:
     part = report.parts.get("settled")
     if part is None or not isinstance(part.value, SettledOrders):
         return []
-    orders = {(order.figure, order.first, order.second): order for order in part.value.orders}
-    pairs = combinations(report.comparison.names, 2)
-    keys = [(figure, *pair) for figure, pair in product(report.comparison.deciding, pairs)]
-    return [orders[key] for key in keys if key in orders and orders[key].low is not None]
+    bounded = [order for order in part.value.orders if order.low is not None]
+    figures = report.comparison.deciding
+    return [order for figure in figures for order in bounded if order.figure == figure]
 
 
 def order_in_words(order: SettledOrder) -> str:
@@ -359,7 +356,7 @@ def order_in_words(order: SettledOrder) -> str:
 
 def _possible(by_run: Mapping[str, Method], order: SettledOrder) -> ForestRow:
     mark = by_run[order.higher].mark if order.higher else 0
-    figure = Figure(None, low=order.low, high=order.high, mark=mark)
+    figure = Figure(None, order.n, low=order.low, high=order.high, mark=mark)
     pair = by_run[order.first], by_run[order.second]
     return ForestRow(*pair, figure, order_in_words(order), is_shown=order.settled)
 
@@ -379,28 +376,29 @@ def _tested(by_run: Mapping[str, Method], test: Difference) -> ForestRow:
 
 
 def _forest_groups(
-    report: ComparisonReport, lines: Sequence[tuple[str, int, ForestRow]]
+    report: ComparisonReport, lines: Sequence[tuple[str, ForestRow]]
 ) -> list[FigureRows[ForestRow]]:
     """Return the rows by figure, on an axis that figures of one unit share."""
-    by_figure = [(name, [*rows]) for name, rows in groupby(lines, key=lambda line: line[0])]
-    units = [unit_of(name) for name, _ in by_figure]
-    largest = dict.fromkeys(units, 0.0)  # figures of one unit share an axis
-    for name, _, row in lines:
-        figure = row.figure
+    by_figure: dict[str, list[ForestRow]] = {}
+    largest: dict[str, float] = {}
+    for name, row in lines:
+        by_figure.setdefault(name, []).append(row)
+        figure, unit = row.figure, unit_of(name)
         ends = (figure.value, figure.low, figure.high, figure.ci_low, figure.ci_high)
         sizes = (abs(end) for end in ends if end is not None)
-        largest[unit_of(name)] = max([largest[unit_of(name)], *sizes])
+        largest[unit] = max([largest.get(unit, 0.0), *sizes])
+    units = [unit_of(name) for name in by_figure]
     groups = []
-    for place, (name, rows) in enumerate(by_figure):
+    for place, (name, rows) in enumerate(by_figure.items()):
         unit = units[place]
         groups.append(
             FigureRows(
                 short_name(name, report.comparison.scale),
                 unit,
                 charts.difference_axis(largest[unit]),
-                tuple(row for _, _, row in rows),
+                tuple(rows),
                 has_scale=unit not in units[place + 1 :],
-                n=_n_in_words({n for _, n, _ in rows if n}),
+                n=_n_in_words({row.figure.n for row in rows if row.figure.n}),
             )
         )
     return groups
