@@ -336,7 +336,7 @@ def document(report: ComparisonReport, on: date) -> Document:
         sections=sections,
         answer=(below,) if below else (),
         state=words.provisional(report) if is_open else "",
-        figure=(pictures.file_stem(report, on), pictures.draw_intervals(report, PRINT)),
+        figure=(words.file_stem(report, pictures.FILE, on), pictures.draw_intervals(report, PRINT)),
         overline=" · ".join(filter(None, (report.study, gettext(words.TITLES[report.phase])))),
         appendix=tuple(appendix),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import date
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,50 +25,38 @@ from relevansi.exporters.frame.canvas import (
     svg_file,
     text_width,
 )
-from relevansi.exporters.frame.charts import Figure, State
+from relevansi.exporters.frame.charts import RATIO, Axis, Figure, State
 from relevansi.i18n import gettext
 from relevansi.metrics.comparisons.comparisons import ComparisonReport
 from relevansi.metrics.intervals import CONFIDENCE
+
+FILE = "comparison_intervals"
+"""The name of the picture's file, after the phase and before the day."""
 
 EDGE = 8.0
 """Room left and right of a track, for the marks at its ends."""
 
 
 class Track(Struct, frozen=True):
-    """Where the values of one panel lie: from `low_end` to `high_end`, 0 to `top`."""
+    """Where the values of one panel lie: those of its `axis` from `low_end` to `high_end`."""
 
     low_end: float
     high_end: float
-    top: float
+    axis: Axis = RATIO
     unit: str = notation.RATIO
-
-    @property
-    def start(self) -> float:
-        """The left edge of the panel."""
-        return self.low_end - EDGE
-
-    @property
-    def end(self) -> float:
-        """The right edge of the panel."""
-        return self.high_end + EDGE
-
-    @property
-    def ticks(self) -> tuple[float, ...]:
-        """The values at the ticks: quarters of a ratio, fifths of any other range."""
-        steps = 4 if self.top == 1 else 5
-        return tuple(self.top * step / steps for step in range(steps + 1))
 
     def at(self, value: float) -> float:
         """Return where a value lies, one beyond the axis at its end."""
-        share = min(max(value / self.top, 0.0), 1.0)
+        share = min(max(value / self.axis.high, 0.0), 1.0)
         return self.low_end + share * (self.high_end - self.low_end)
 
     def labels(self, canvas: Canvas, base: float) -> None:
         """Write the numbers of the ticks, those at the ends within the panel."""
-        for tick in self.ticks:
+        start, end = self.low_end - EDGE, self.high_end + EDGE
+        for tick in self.axis.ticks:
             label = notation.axis_number(tick, self.unit)
             half = text_width(label, SMALL) / 2
-            x = min(max(self.at(tick), self.start + half), self.end - half)
+            x = min(max(self.at(tick), start + half), end - half)
             canvas.text((x, base), label, size=SMALL, fill="soft", anchor="middle")
 
 
@@ -87,8 +74,8 @@ class Columns(Struct, frozen=True):
     has_intervals: bool = True
 
 
-BESIDE = Columns(WIDE, 150.0, Track(286.0, 568.0, 1.0), 596.0)
-BELOW = Columns(NARROW, 0.0, Track(116.0, 268.0, 1.0), 286.0, head=20.0, has_intervals=False)
+BESIDE = Columns(WIDE, 150.0, Track(286.0, 568.0), 596.0)
+BELOW = Columns(NARROW, 0.0, Track(116.0, 268.0), 286.0, head=20.0, has_intervals=False)
 """The panel of a page or printed sheet, and that of a phone."""
 ROW = 24.0
 AXIS = 26.0
@@ -118,7 +105,7 @@ def draw_intervals(
         room = (columns.methods or columns.width) - 12
         canvas.text((0, top + 16), group.name, size=LARGE, room=room)
         top += columns.head
-        track = replace(columns.plot, top=group.axis.high, unit=group.unit)
+        track = replace(columns.plot, axis=group.axis, unit=group.unit)
         foot = top + ROW * len(group.rows)
         for tick in group.axis.ticks:
             canvas.line((track.at(tick), top), (track.at(tick), foot), stroke="rule")
@@ -146,7 +133,7 @@ def _draw_row(canvas: Canvas, columns: Columns, track: Track, row: PanelRow, mid
     methods, values = columns.methods, columns.values
     is_hollow = row.figure.state is State.PROVISIONAL
     _shape(canvas, (methods + 7, middle), row.method.mark, is_hollow=is_hollow)
-    room = columns.plot.start - methods - 28
+    room = columns.plot.low_end - EDGE - methods - 28
     canvas.text((methods + 20, middle + 4), row.method.name, room=room)
     _draw_figure(canvas, track, row, middle)
     words = value_in_words(row, track.unit, with_interval=columns.has_intervals)
@@ -216,8 +203,3 @@ def standalone(report: ComparisonReport) -> Picture:
     for sentence in (drawing.title, words.provenance(report), words.settings()):
         bottom += canvas.paragraph((MARGIN, bottom), sentence, room=room)
     return canvas.picture("intervals", title, drawing.description, bottom + MARGIN)
-
-
-def file_stem(report: ComparisonReport, on: date) -> str:
-    """Return the name of the picture's file without its ending."""
-    return words.file_stem(report, "comparison_intervals", on)

@@ -189,9 +189,9 @@ def _walk(
 def take_away(file_format: str) -> Response:
     report, _ = _report()
     today = access.now().astimezone().date()
-    report_format = FORMATS[file_format]
+    file = FORMATS[file_format].render(report, today)
     name = file_name(report, file_format, today)
-    return attached(report_format.render(report, today), report_format.media_type, name)
+    return attached(file, FORMATS[file_format].media_type, name)
 
 
 @blueprint.get("/report", endpoint="report")
@@ -213,9 +213,8 @@ def show_report() -> str:
 def picture(end: str) -> Response:
     report, _ = _report()
     write, media_type = pictures.FORMATS[end]
-    today = access.now().astimezone().date()
-    drawing = pictures.standalone(report)
-    return attached(write(drawing), media_type, f"{pictures.file_stem(report, today)}.{end}")
+    stem = words.file_stem(report, pictures.FILE, access.now().astimezone().date())
+    return attached(write(pictures.standalone(report)), media_type, f"{stem}.{end}")
 
 
 def _report() -> tuple[ComparisonReport, Address]:
