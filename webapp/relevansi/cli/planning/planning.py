@@ -187,8 +187,9 @@ def estimate_command(
         if sample is not None:
             # The figure as the rule of the sample gives it: no machine has a part in it.
             of_figure = tuple(line for line in sample.figures if line.figure == figure)
-            section = sample_words.section(replace(sample, figures=of_figure))
-            document = _of_sample(sample_words.part_json(sample), len(run_ids), figure)
+            sample = replace(sample, figures=of_figure)
+            section = sample_words.section(sample)
+            document = _of_sample(sample_words.part_json(sample), len(run_ids))
             document |= {"valid": sample.rule.beforehand, "people_rule": merged.name}
         else:
             section = help_words.section(estimates)
@@ -199,12 +200,10 @@ def estimate_command(
         _write_section(section, reply)
 
 
-def _of_sample(part: dict[str, Any], n_runs: int, figure: str) -> dict[str, Any]:
+def _of_sample(part: dict[str, Any], n_runs: int) -> dict[str, Any]:
     """Return the estimate of a figure, or of its difference, as the rule of the sample gives it."""
-    line: dict[str, Any] = {"value": None, "lower": None, "upper": None, "n": 0}
-    for estimate in part["figures"]:
-        if estimate["figure"] == figure and len(estimate["runs"]) == n_runs:
-            line = estimate
+    nothing = {"value": None, "lower": None, "upper": None, "n": 0}
+    line = next((each for each in part["figures"] if len(each["runs"]) == n_runs), nothing)
     return {
         "value": line["value"],
         "low": line["lower"],

@@ -385,8 +385,6 @@ def _paired_differences(
     session: Session, study: Study, compared: Sequence[Run], figure: str
 ) -> dict[tuple[str, str], tuple[float, ...]]:
     """Return each question's difference in `figure` of every two runs, by their ids."""
-    if len(compared) < chosen_runs.MIN_RUNS:
-        return {}
     judged = judged_runs(session, study, compared, reports.rule_of(session, study))
     differences = {}
     for first, second in combinations(judged, 2):

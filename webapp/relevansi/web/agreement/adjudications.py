@@ -108,6 +108,7 @@ def _page(
     place = item_ids.index(item_id) if item_id is not None else len(queue)
     dispute = queue[place] if place < len(queue) else None
     return {
+        "docket": docket,
         "queue": queue,
         "with_majority": with_majority,
         "dispute": dispute,
@@ -118,10 +119,6 @@ def _page(
         "following": _following(queue, place),
         "settled_id": settled_id,
         "n_decided": len(queue) - len(open_items),
-        "n_ties": len(docket.ties),
-        "n_majorities": len(docket.majorities),
-        "n_items": docket.n_items,
-        "n_compared": docket.n_compared,
         "names_shown": adjudications.names_shown(session, study),
         "reason_required": study.reason_required,
         "reasons": reasons.offered(study.kind, study.reasons),
