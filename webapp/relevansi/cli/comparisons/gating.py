@@ -167,28 +167,12 @@ def _of_server(
     ask: bool,
 ) -> GateReport:
     """Return the report of the server at `url`; raises ``ClickException`` where it refuses."""
-    fields = to_builtins(request) | {
-        "floor": [f"{figure}={value!r}" for figure, value in request.floors.items()],
-        "figures": ",".join(request.figures),
-        "ask": ask,
-        "columns": json.encode(choices.columns).decode(),
-        "grades": json.encode(choices.grades).decode(),
-        "depth": choices.depth,
-        "split": choices.split,
-    }
-    del fields["floors"]
-    # Not `if value`: a tolerance of 0 goes along.
-    form = {
-        name: value
-        for name, value in fields.items()
-        if value is not False and value not in (None, "")
-    }
     try:
         answer = client.request(
             "POST",
             client.full_address(url, ADDRESS),
             token=secret(TOKEN),
-            data=form,
+            data=_form(request, choices, ask=ask),
             files=[("files", file) for file in files],
         )
         if answer.is_success:
@@ -207,6 +191,27 @@ def _of_server(
         why = f"{why} {advice}"
     refused = gettext("The server refused (%(status)s):", status=answer.status_code)
     raise click.ClickException(f"{refused} {why}")
+
+
+def _form(request: GateRequest, choices: Choices, *, ask: bool) -> dict[str, Any]:
+    """Return the fields that are set, as the address takes them."""
+    limits = to_builtins(request)
+    floors = [f"{figure}={value!r}" for figure, value in limits.pop("floors").items()]
+    fields = limits | {
+        "floor": floors,
+        "figures": ",".join(request.figures),
+        "ask": ask,
+        "columns": json.encode(choices.columns).decode(),
+        "grades": json.encode(choices.grades).decode(),
+        "depth": choices.depth,
+        "split": choices.split,
+    }
+    # Not `if value`: a tolerance of 0 goes along.
+    return {
+        name: value
+        for name, value in fields.items()
+        if value is not False and value not in (None, "")
+    }
 
 
 def _document(report: GateReport, *, unjudged: bool = False) -> Document:
