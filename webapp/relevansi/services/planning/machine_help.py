@@ -77,28 +77,23 @@ def of_runs(
         )
     sampling = samples.sampling_rule(session, compared[0].question_set_id)
     sample = None if sampling is None else frozenset(sampling.sample)
-    alone: list[tuple[str, str | None]] = [(run.id, None) for run in compared]
-    pairs: list[tuple[str, str | None]]
-    pairs = [(first.id, second.id) for first, second in combinations(compared, 2)]
-    waits = {
-        position
+    by_machine_alone = [
+        (position, summary)
         for of_run in judged.values()
-        for position, (_, machine_summary) in of_run.items()
-        if _is_open(machine_summary)
-    }
+        for position, (_, summary) in of_run.items()
+    ]
+    alone = [(run.id, None) for run in compared]
+    pairs = [(first.id, second.id) for first, second in combinations(compared, 2)]
+    helped = [_helped(name, *run_ids, judged, sample) for name in figures for run_ids in alone]
+    helped += [_helped(name, *run_ids, judged, sample) for name in figures for run_ids in pairs]
     return MachineHelp(
         machine=machine.name if machine is not None else None,
         rule=rule.name,
         names=chosen_runs.names_of(compared),
         sampling=sampling,
-        questions=len({position for of_run in judged.values() for position in of_run}),
-        machine_open=len(waits),
-        figures=tuple(
-            _helped(name, *run_ids, judged, sample)
-            for several in (alone, pairs)
-            for name in figures
-            for run_ids in several
-        ),
+        questions=len({position for position, _ in by_machine_alone}),
+        machine_open=len({position for position, each in by_machine_alone if _is_open(each)}),
+        figures=tuple(helped),
     )
 
 
