@@ -1123,3 +1123,17 @@ def test_columns_that_lack_a_row_are_no_systems() -> None:
     assert [run.search_method for run in group.runs] == ["r"]
     assert {query.external_id for query in group.runs[0].queries} == {"0", "1"}
     assert "results_outer_question" in codes(group)
+
+
+def test_what_a_table_has_beside_questions_and_documents_is_named_or_asked_about() -> None:
+    words = read_files([("r.csv", b"query,doc_id,mark\nboots,d7,fine\nboots,d2,poor\n")])
+    assert lists(words) == {"r": {"boots": ONLY_IDS}}
+    assert "results_columns_left" in codes(words)
+
+    ranks = b"query,doc_id,rank_bm25,rank_dense\nboots,d7,1,2\nboots,d2,2,1\n"
+    asked = read_files([("r.csv", ranks)])
+    assert not asked.runs
+    assert not asked.judged
+    assert {"rank_bm25", "rank_dense"} < {*asked.names}
+    chosen = Choices(columns={"rank": "rank_dense"})
+    assert lists(read_files([("r.csv", ranks)], chosen)) == {"r": {"boots": ONLY_IDS[::-1]}}

@@ -94,8 +94,8 @@ QUESTION_ROLES = {
     "respuesta resposta reponse antwort 回答 答案",
     "category": "category kategori categoria categorie kategorie 类别 類別 カテゴリ",
     "grade": "grade rating relevance judgment judgement label qrel rel relevansi relevan "
-    "nilai_relevansi relevant is_relevant relevancia relevanz bewertung calificacion pertinence "
-    "相关性 相關性 関連度 評価",
+    "nilai_relevansi tingkat_relevansi penilaian relevant is_relevant relevancia relevanz "
+    "bewertung calificacion pertinence 相关性 相關性 関連度 評価",
     "rater": "rater judge assessor annotator penilai "
     "evaluador avaliador evaluateur bewerter 评估者 評価者",
 }

@@ -59,6 +59,7 @@ _ID = re.compile(r"(?!\d{4}-\d\d|\d\d?[/.]\d)(?=.*\d)\S{1,200}")  # no date
 _IDS = re.compile("(?:^|_)ids$")  # of several results, in one cell
 _BARE_IDS = re.compile(r"[\w.:#@+-]+(?:\s*[,;|]\s*[\w.:#@+-]+)*", re.ASCII)
 _NAMES_ID = re.compile("(?:^|_)(?:id|key|code|kode|slug|ref|file|nr|no|num|nummer|number|numero)$")
+_ORDERS = re.compile("rank|score|posi(?:tion|si)|peringkat|skor|urutan")
 _LOOKED_AT = 200  # rows by which columns are told apart
 OUTCOMES = frozenset(("", *EmptyOutcome))
 """What our own long CSV has in place of a grade for an empty list."""
@@ -370,9 +371,12 @@ def _layout(
         cells = [as_text(row[at]).strip() for _, row in head for at in places]
         grades = [as_rank(cell) for cell in filter(None, cells)]
         is_small = "query" in columns or all(grade in (0, 1, 2, 3, 4) for grade in grades)
+        if not chosen and any(_ORDERS.search(plain_name(name)) for name in others):
+            raise _unknown(file, names, head)  # which of them is it?
         if grades and None not in grades and is_small:
             file.warn("results_grades_by_column", columns=", ".join(others))
             return _layout_of("grade", columns, tuple(others))
+        file.warn("results_columns_left", columns=", ".join(others))
     return _layout_of(kind, columns)
 
 
