@@ -371,15 +371,15 @@ def plan(
     """Return the plan; `differences` are those of a rated `pair`, one for each question."""
     entered, demand, difference = wish.deviation, wish.demand, wish.difference
     mixed = None if entered else mixture(differences)
-    shown: Callable[[int], float | None]
+    difference_at: Callable[[int], float | None]
     if entered:
         needed = questions_needed(difference, entered, demand)
         power_of = partial(power, difference=difference, deviation=entered, level=demand.level)
-        shown = partial(smallest_difference, deviation=entered, demand=demand)
+        difference_at = partial(smallest_difference, deviation=entered, demand=demand)
     elif mixed:
         needed = questions_to_show(difference, mixed, demand)
         power_of = partial(power_of_test, mixed, difference=difference, level=demand.level)
-        shown = partial(difference_shown, mixed=mixed, demand=demand, highest=wish.highest)
+        difference_at = partial(difference_shown, mixed=mixed, demand=demand, highest=wish.highest)
     else:
         return RatingPlan(wish, pair, effort, has)
     numbers = {*CURVE, has, needed or has} - {0, 1}
@@ -389,8 +389,8 @@ def plan(
         effort=effort,
         has=has,
         mixed=mixed,
-        shows=shown(has) if has > 1 else None,
+        shows=difference_at(has) if has > 1 else None,
         needed=needed,
         power=None if needed is None else power_of(needed),
-        curve=tuple(CurvePoint(n, shown(n)) for n in sorted(numbers)),
+        curve=tuple(CurvePoint(n, difference_at(n)) for n in sorted(numbers)),
     )
