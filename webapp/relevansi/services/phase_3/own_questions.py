@@ -184,11 +184,9 @@ def ask(
     if _questions_left(phase, history) <= 0:
         raise NoQuestionLeft
     _enforce_pause(phase, history, now)
-    conversation, session_id = 1, f"relevansi_{secrets.token_hex(8)}"
-    if history:
-        last = history[-1]
-        conversation = last.conversation + new_conversation
-        session_id = session_id if new_conversation else last.session_id
+    is_first = new_conversation or not history
+    conversation = history[-1].conversation + new_conversation if history else 1
+    session_id = f"relevansi_{secrets.token_hex(8)}" if is_first else history[-1].session_id
     own_sets = select(QuestionSet).where(QuestionSet.study_id == rater(participant).study_id)
     question_set = session.scalars(own_sets).one()
     begun = [row.conversation for row in history if row.state == QuestionState.ANSWERED]
