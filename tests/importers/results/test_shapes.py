@@ -1137,3 +1137,12 @@ def test_what_a_table_has_beside_questions_and_documents_is_named_or_asked_about
     assert {"rank_bm25", "rank_dense"} < {*asked.names}
     chosen = Choices(columns={"rank": "rank_dense"})
     assert lists(read_files([("r.csv", ranks)], chosen)) == {"r": {"boots": ONLY_IDS[::-1]}}
+
+
+@pytest.mark.parametrize("group", [None, {"hits": "timed out"}])
+def test_a_group_that_cannot_be_read_keeps_its_rank(group: object) -> None:
+    groups = [group, *({"hits": [document]} for document in DOCS)]
+    (query,) = read({"query": "boots", "result": {"groups": groups}}).runs[0].queries
+
+    assert [(card.position, card.doc_id) for card in query.cards] == [(1, "d7"), (2, "d2")]
+    assert query.holes == (1,)

@@ -182,10 +182,23 @@ def at(value: object, path: str) -> object:
             return inner[0] if len(inner) == 1 else None
         return at(value.get(name), inner_path) if name in value else None
     if isinstance(value, list):
-        inner = [leaf for leaf in (at(entry, path) for entry in value[:10_000]) if leaf is not None]
-        lists = [leaf for leaf in inner if isinstance(leaf, list)]
-        return [entry for leaves in lists for entry in leaves] if lists else inner or None
+        return _joined(value[:10_000], path)
     return None
+
+
+def _joined(entries: list[object], path: str) -> list[object] | None:
+    """What stands at a path from each of these; nothing for an entry of lists that has none.
+
+    What is no list among lists is null, so that those behind it keep their places.
+    """
+    leaves = [at(entry, path) for entry in entries]
+    if not any(isinstance(leaf, list) for leaf in leaves):
+        return [leaf for leaf in leaves if leaf is not None] or None
+    joined: list[object] = []
+    for entry, leaf in zip(entries, leaves, strict=True):
+        if leaf is not None or entry is None:
+            joined += leaf if isinstance(leaf, list) else [None]
+    return joined
 
 
 def text_at(value: object, paths: str) -> str:
