@@ -11,6 +11,7 @@ from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -537,3 +538,13 @@ def _set(document: Any, path: tuple[Any, ...], value: object) -> None:
     for step in path[:-1]:
         document = document[step]
     document[path[-1]] = value
+
+
+def test_a_lack_of_memory_is_not_taken_for_rows_that_cannot_be_read(
+    session: Session, study: Study, run_ids: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = proof_packs.pack(session, study, run_ids[0], MAJORITY).data
+    monkeypatch.setattr(proof_packs, "members", mock.Mock(side_effect=MemoryError))
+
+    with pytest.raises(MemoryError):
+        verified(data)

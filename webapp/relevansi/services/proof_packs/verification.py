@@ -21,6 +21,7 @@ from typing import Any, get_args
 
 from msgspec import Struct, ValidationError
 from sqlalchemy import Table, insert, select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from relevansi.db.engine import in_memory
@@ -30,6 +31,7 @@ from relevansi.db.tables.people import LogEntry
 from relevansi.db.tables.study import Study
 from relevansi.exporters.frame.csv_cells import csv_bytes
 from relevansi.exporters.proof_packs.pack import json_file
+from relevansi.failures import Failure
 from relevansi.i18n import SOURCE_LANGUAGE, speaking
 from relevansi.importers.proof_packs.pack import ProofPack, UnreadableMember
 from relevansi.importers.runs.json_documents import storable_text
@@ -75,6 +77,21 @@ _SINCE_SEARCHES = frozenset(
 """The keys and columns that came with the table of searches; packs from before lack them."""
 
 _FILES_OF_FIGURES = ("figures.json", "comparisons/", "planning/figures.json")
+_UNFIT_ROWS_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AssertionError,
+    RecursionError,
+    Failure,
+    SQLAlchemyError,
+)
+"""The errors that rows may lead to which fit their tables, but together are no study.
+
+A lack of memory is none of them: it says nothing about the rows.
+"""
 
 
 class DifferenceKind(StrEnum):
@@ -159,8 +176,7 @@ class _Comparison:
         except UnfitRows as wrong:
             table, why = wrong.args
             self._add_unreadable(proof_files.of_table(table), why)
-        # Rows that fit their tables may together be no study, and lead to any error.
-        except Exception as wrong:  # noqa: BLE001
+        except _UNFIT_ROWS_ERRORS as wrong:
             why = scalar(f"{type(wrong).__name__} {wrong}")
             self._add_unreadable(ROWS, why)
 
