@@ -44,11 +44,9 @@ DIGITS = 9
 
 
 class Outcome(StrEnum):
-    """The outcome of a gate for one figure, and for a run: the worst of its figures.
+    """The outcome of a gate for one figure, and for a run: the worst of its figures."""
 
-    The worst is the last.
-    """
-
+    # From the best to the worst: the order of these lines is read.
     PASSED = "passed"
     OPEN = "open"
     FAILED = "failed"
