@@ -1,6 +1,6 @@
 """The steps from one shape of the tables to the next, oldest first in ``versions/``."""
 
-HEAD = "0045"
+HEAD = "0046"
 """The version of the tables that this program reads and writes."""
 
 FORMER_TABLES = frozenset(("properties", "judged_things", "item_judgments", "item_events"))

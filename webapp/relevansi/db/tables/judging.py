@@ -36,20 +36,21 @@ class StoredItem(Base):
 
 
 class JudgedItem(Base):
-    """The subject of one verdict: (question, property, content) or a question's emptiness.
+    """The subject of one verdict: (question, item, content) or a question's emptiness.
 
-    ``content`` numbers the versions of the property that differ in content, from 1. ``run_id``
+    ``content`` numbers the versions of the item that differ in content, from 1. ``run_id``
     is set only where the answer depends on its own conversation. ``card`` is the fullest
     version seen; null for emptiness.
     """
 
     __tablename__ = "judged_items"
+    __table_args__ = (index_of("run_id"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     question_id: Mapped[int] = reference("questions.id")
     item_id: Mapped[int | None] = reference("items.id", index=True)
     content: Mapped[int] = mapped_column(default=1)
-    run_id: Mapped[str | None] = reference("runs.id", index=True)
+    run_id: Mapped[str | None] = reference("runs.id")
     card: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
     item: Mapped[StoredItem | None] = relationship()
@@ -139,7 +140,7 @@ class StoredSummary(Base):
 
     The counts and figures are those of ``metrics.judging.queries.QuerySummary``; ``figures`` has,
     by name, the value and the two bounds that the finished rating can still reach.
-    ``open_judgments`` counts the verdicts still to give: a property listed twice asks for one, one
+    ``open_judgments`` counts the verdicts still to give: an item listed twice asks for one, one
     below the depth of the study's pool for none.
     """
 
