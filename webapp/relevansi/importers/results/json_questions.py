@@ -48,6 +48,8 @@ GOLD = re.compile(
 """What begins the name of a list that says what should be in the results."""
 LOOKED_AT = 50
 """Entries of a list that are looked at for an object that fits."""
+_NAMES_OF_ROWS = "query query_id results system *"
+"""Names in questions that are made of an object's keys and of its systems; ``*`` is any name."""
 _DEEPEST = 6
 _NO_ENVELOPES = re.compile("meta(?:data)?|config|params|parameters|settings|inputs?")
 _MANY = 5  # objects side by side, which are of something else
@@ -412,7 +414,9 @@ def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | N
     """The shape of the first of these values that has one and results, else of the first empty."""
     empty: Shape | None = None
     for value in map(_sampled, values):
-        for shape in (chosen,) if chosen else SHAPES:
+        printed = f"{value!r} {_NAMES_OF_ROWS}"
+        shapes = (shape for shape in SHAPES if _may_stand(shape, printed))
+        for shape in (chosen,) if chosen else shapes:
             objects = (record for record in records(value, shape) if isinstance(record, dict))
             record = next(objects, None)
             is_exact = shape.name == MAPPED
@@ -420,6 +424,17 @@ def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | N
                 return shape
             empty = empty or (shape if record is not None else None)
     return empty
+
+
+def _may_stand(shape: Shape, printed: str) -> bool:
+    """Whether the names of any path to a list of a shape, and of its sign, are in a printed value.
+
+    That is soon seen, and most shapes need names that a file has nowhere.
+    """
+    return all(
+        any(all(name in printed for name in path.split(".")) for path in paths.split("|"))
+        for paths in (shape.items, shape.sign)
+    )
 
 
 def _sampled(value: object) -> object:
