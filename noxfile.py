@@ -64,7 +64,7 @@ SCHEMAS = {
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests of every change: real Chromium, doctests and layers included."""
+    """Run the tests of every change: real Chromium, examples and layers included."""
     run_tests(session)
 
 

@@ -58,6 +58,8 @@ for name in ON_BOTH:  # one that was renamed would no longer ask PostgreSQL, and
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
+gc.set_threshold(50_000, 20, 100)  # collecting the tests alone makes a million objects
+
 # A run in the background ignores Ctrl+C, and so would every process that a test interrupts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -125,7 +127,7 @@ def _dumped(connection: Any) -> Iterator[str]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _quicker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Collect garbage seldom, make SQLite's tables once, and hash passwords cheaply.
+    """Look through no module for garbage, make SQLite's tables once, hash passwords cheaply.
 
     Routes are compiled once for all applications, templates once for all processes of the run.
     What a test client uploads stays in memory: it never closes the files of large uploads, and the
@@ -133,7 +135,6 @@ def _quicker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / compiled.NAME
     in_memory = partial(test.stream_encode_multipart, use_tempfile=False)

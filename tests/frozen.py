@@ -61,9 +61,10 @@ def frozen_demo() -> dict[str, Any]:
 def of_demo(
     folder: Path, languages: Sequence[str] = LANGUAGES, *, is_whole: bool = True
 ) -> dict[str, Any]:
-    """The outputs by their names; unless they are whole, of the runs of one model alone.
+    """The outputs by their names; unless they are whole, those of each kind once.
 
-    The page for rating without a server is then in the tree only.
+    Then there are only the runs of one model and the comparison of phase 1, and neither the page
+    for rating without a server nor the tree, whose other files are exports and reports as well.
     """
     made: dict[str, Any] = {}
     for language in languages:  # each from the same study: some commands write to its log
@@ -130,7 +131,7 @@ def _made(
         yield output(f"{name}/metrics", "metrics", "--run", run_id, "--format", "json", kind="json")
         yield output(f"{name}/table", "metrics", "--run", run_id, "--format", "markdown")
     yield output("proof-pack", "export", "--format", "proof-pack", kind="proof-pack")
-    for phase in ("1", "2", "3"):
+    for phase in ("1", "2", "3") if is_whole else ("1",):
         for kind in ("json", "markdown", "latex", "html"):
             compared = ("compare", "--phase", phase, "--format", kind)
             yield output(f"phase-{phase}/{kind}", *compared, kind=kind)
@@ -139,18 +140,13 @@ def _made(
     yield output("check", "check")
     with TemporaryDirectory() as work:
         yield from _of_files(Path(work), folder, output, names, files)
+        if is_whole:
+            yield from _of_tree(Path(work), folder)
 
 
 def _of_files(
     work: Path, folder: Path, output: Any, names: dict[str, str], files: dict[str, Path]
 ) -> Iterator[tuple[str, Any]]:
-    tree = work / "tree"
-    relevansi(folder, "export-tree", tree)
-    for path in sorted(tree.rglob("*")):
-        if path.is_file():
-            kind = path.suffix.removeprefix(".")
-            kind = "report-html" if kind == "html" and "evaluation_" not in path.name else kind
-            yield f"tree/{path.relative_to(tree).as_posix()}", readable(path.read_bytes(), kind)
     gold = work / "gold.json"
     relevansi(folder, "gold", "export", "-o", gold)
     judged = []
@@ -171,6 +167,16 @@ def _of_files(
         yield output(f"constraints/{method}/manual", *score, *by_hand, kind="json")
     yield output("conflicts/json", "conflicts", *judged, "--format", "json", kind="json")
     yield output("conflicts/table", "conflicts", *judged, "--format", "table")
+
+
+def _of_tree(work: Path, folder: Path) -> Iterator[tuple[str, Any]]:
+    tree = work / "tree"
+    relevansi(folder, "export-tree", tree)
+    for path in sorted(tree.rglob("*")):
+        if path.is_file():
+            kind = path.suffix.removeprefix(".")
+            kind = "report-html" if kind == "html" and "evaluation_" not in path.name else kind
+            yield f"tree/{path.relative_to(tree).as_posix()}", readable(path.read_bytes(), kind)
 
 
 def readable(content: bytes, kind: str) -> Any:

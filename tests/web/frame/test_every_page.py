@@ -46,7 +46,13 @@ ELSEWHERE = {
 """Pages that no link of the demo leads to, and why."""
 
 
-@pytest.fixture(name="demo", scope="module", params=[("properties", "id"), ("documents", "en")])
+DEMOS = [
+    ("properties", "id"),
+    pytest.param(("documents", "en"), marks=pytest.mark.thorough),
+]
+
+
+@pytest.fixture(name="demo", scope="module", params=DEMOS)
 def _demo(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Flask, str]]:
