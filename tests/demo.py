@@ -21,7 +21,7 @@ def restored(folder: Path) -> Path:
     return folder / "demo.sqlite"
 
 
-def made(file: Path, *, documents: bool = False) -> Path:
+def made_anew(file: Path, *, documents: bool = False) -> Path:
     def refused(*_: object) -> None:
         raise AssertionError("the demo asks the network")
 

@@ -66,13 +66,16 @@ def of_demo(
     Then there are only the runs of one model and the comparison of phase 1, and neither the page
     for rating without a server nor the tree, whose other files are exports and reports as well.
     """
-    made: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
     for language in languages:  # each from the same study: some commands write to its log
-        own = folder / language
-        own.mkdir()
-        demo.restored(own).rename(own / "relevansi.sqlite")
-        made |= {f"{language}/{name}": one for name, one in _made(own, language, seeds(), is_whole)}
-    return made
+        instance = folder / language
+        instance.mkdir()
+        demo.restored(instance).rename(instance / "relevansi.sqlite")
+        outputs |= {
+            f"{language}/{name}": output
+            for name, output in _outputs(instance, language, seeds(), is_whole)
+        }
+    return outputs
 
 
 def of_recorded_run(folder: Path) -> dict[str, str]:
@@ -81,9 +84,9 @@ def of_recorded_run(folder: Path) -> dict[str, str]:
     relevansi(folder, "gold", "import", RECORDED / "questions_v2.json")
     _judge(folder)
     return {
-        f"{language}/{name}": _hash(made, folder)
+        f"{language}/{name}": _hash(output, folder)
         for language in LANGUAGES
-        for name, made in _made(folder, language, {"hybrid": RECORDED})
+        for name, output in _outputs(folder, language, {"hybrid": RECORDED})
         if "proof-pack" not in name  # its hashes depend on the run's random id
     }
 
@@ -109,7 +112,7 @@ def _judge(folder: Path) -> None:
                 judgments.judge(session, rater, run_id, row.query_id, rank, verdict, at)
 
 
-def _made(
+def _outputs(
     folder: Path, language: str, files: dict[str, Path], is_whole: bool = True
 ) -> Iterator[tuple[str, Any]]:
     listed = json.loads(relevansi(folder, "runs", "--json").stdout)["runs"]
@@ -118,16 +121,20 @@ def _made(
     def output(name: str, *arguments: str | Path, kind: str = "txt") -> tuple[str, Any]:
         out, err = Stream(), Stream()
         code = exit_code(folder, list(map(str, arguments)), language, out, err)
-        made = readable(out.bytes.getvalue(), kind)
-        return name, made if code == 0 else {"exit": code, "error": err.text(), "output": made}
+        content = readable(out.bytes.getvalue(), kind)
+        return name, content if code == 0 else {
+            "exit": code,
+            "error": err.text(),
+            "output": content,
+        }
 
     yield output("runs", "runs", "--json", kind="json")
     for run_id, name in names.items():
         if not is_whole and not name.endswith("-openai"):
             continue
         for file_format in FORMATS if is_whole else FORMATS[:-1]:
-            given = ("export", run_id, "--format", file_format)
-            yield output(f"{name}/{file_format}", *given, kind=file_format)
+            export = ("export", run_id, "--format", file_format)
+            yield output(f"{name}/{file_format}", *export, kind=file_format)
         yield output(f"{name}/metrics", "metrics", "--run", run_id, "--format", "json", kind="json")
         yield output(f"{name}/table", "metrics", "--run", run_id, "--format", "markdown")
     yield output("proof-pack", "export", "--format", "proof-pack", kind="proof-pack")
@@ -151,19 +158,21 @@ def _of_files(
     relevansi(folder, "gold", "export", "-o", gold)
     judged = []
     for method, source in files.items():
-        results, own = source / "results.json", work / method
-        own.mkdir()
-        (own / "results.json").write_bytes(results.read_bytes())
+        results, run_folder = source / "results.json", work / method
+        run_folder.mkdir()
+        (run_folder / "results.json").write_bytes(results.read_bytes())
         if (source / "manual_input.json").exists():
-            (own / "manual_input.json").write_bytes((source / "manual_input.json").read_bytes())
+            (run_folder / "manual_input.json").write_bytes(
+                (source / "manual_input.json").read_bytes()
+            )
         else:
             newest = next(run for run, name in names.items() if name.startswith(method))
-            target = own / "manual_input.json"
+            target = run_folder / "manual_input.json"
             relevansi(folder, "manual-input", "export", "--run", newest, "-o", target)
-        judged.append(own)
+        judged.append(run_folder)
         score = ("score", "constraints", "--results", results, "--gold", gold)
         yield output(f"constraints/{method}", *score, "--format", "json", kind="json")
-        by_hand = ("--manual-input", own / "manual_input.json", "--format", "json")
+        by_hand = ("--manual-input", run_folder / "manual_input.json", "--format", "json")
         yield output(f"constraints/{method}/manual", *score, *by_hand, kind="json")
     yield output("conflicts/json", "conflicts", *judged, "--format", "json", kind="json")
     yield output("conflicts/table", "conflicts", *judged, "--format", "table")
@@ -201,40 +210,43 @@ def readable(content: bytes, kind: str) -> Any:
         return json.loads(text) if text else ""
     if kind == "html":
         page = Page(text)
-        data = [json.loads(one.content) for one in page.all("script[type='application/json']")]
+        data = [
+            json.loads(script.content) for script in page.all("script[type='application/json']")
+        ]
         return {"words": page.text.split(), "data": data}
     return text.splitlines()
 
 
 def _columns(table: str, rows: bytes) -> Any:
     decoded = json.loads(rows)
-    known = (
+    names = (
         (name for name in decoded[0] if name not in NEW_COLUMNS.get(table, "").split())
         if decoded
         else ()
     )
-    return [len(decoded), *(GONE_COLUMNS.get(table, ()) if decoded else ()), *known]
+    return [len(decoded), *(GONE_COLUMNS.get(table, ()) if decoded else ()), *names]
 
 
-def difference(frozen: Any, made: Any, place: str = "") -> str | None:
+def difference(frozen: Any, output: Any, place: str = "") -> str | None:
     """Return the first place where two outputs differ, and both values; None where none does."""
-    if repr(frozen) == repr(made):  # quick, and most of the time so; 1 is not 1.0
+    if repr(frozen) == repr(output):  # quick, and most of the time so; 1 is not 1.0
         return None
-    if isinstance(frozen, float) and isinstance(made, float):
-        if math.isclose(frozen, made, rel_tol=1e-9, abs_tol=1e-9):
+    if isinstance(frozen, float) and isinstance(output, float):
+        if math.isclose(frozen, output, rel_tol=1e-9, abs_tol=1e-9):
             return None
-    elif isinstance(frozen, dict | list) and type(frozen) is type(made):
-        if len(frozen) != len(made):
-            return f"{place} length: {len(frozen)} became {len(made)}"
+    elif isinstance(frozen, dict | list) and type(frozen) is type(output):
+        if len(frozen) != len(output):
+            return f"{place} length: {len(frozen)} became {len(output)}"
         was, now = (
-            dict(one) if isinstance(one, dict) else dict(enumerate(one)) for one in (frozen, made)
+            dict(value) if isinstance(value, dict) else dict(enumerate(value))
+            for value in (frozen, output)
         )
         inner = (difference(was.get(key), now.get(key), f"{place}.{key}") for key in was | now)
         return next(filter(None, inner), None)
-    return f"{place}: {frozen!r} became {made!r}"
+    return f"{place}: {frozen!r} became {output!r}"
 
 
-def _hash(made: Any, folder: Path) -> str:
+def _hash(output: Any, folder: Path) -> str:
     def rounded(value: Any) -> Any:
         if isinstance(value, float):
             return float(f"{value:.9g}")
@@ -244,18 +256,18 @@ def _hash(made: Any, folder: Path) -> str:
 
     with study_in(folder) as (session, _):
         run_id = session.scalars(select(Run.id)).one()
-    text = json.dumps(rounded(made), sort_keys=True).replace(run_id, "RUN")
+    text = json.dumps(rounded(output), sort_keys=True).replace(run_id, "RUN")
     return hashlib.sha256(IMPORTED.sub("", text).encode()).hexdigest()
 
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    known = frozen_demo() if DEMO.exists() else {}
+    before = frozen_demo() if DEMO.exists() else {}
     with TemporaryDirectory() as folder:
         decoded = json.loads(json.dumps(of_demo(Path(folder)), default=str))
-    for name in sorted(known | decoded):
-        if told := difference(known.get(name), decoded.get(name)):
-            sys.stdout.write(f"{name}{told}\n")
+    for name in sorted(before | decoded):
+        if change := difference(before.get(name), decoded.get(name)):
+            sys.stdout.write(f"{name}{change}\n")
     content = json.dumps(decoded, ensure_ascii=False, sort_keys=True).encode()
     DEMO.write_bytes(lzma.compress(content, preset=9))
     if RECORDED.exists():

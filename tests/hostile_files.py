@@ -76,8 +76,8 @@ def _workbook(sheet: str) -> bytes:
         "</Relationships>",
         "xl/a.xml": sheet,
     }
-    made = BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, text in parts.items():
             packed.writestr(name, text)
-    return made.getvalue()
+    return file.getvalue()

@@ -88,8 +88,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="interval_coverage", description=__doc__)
     parser.add_argument("--studies", type=int, default=2000)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked = parser.parse_args()
-    asked.output.write_text(markdown(asked.studies), "utf-8")
+    arguments = parser.parse_args()
+    arguments.output.write_text(markdown(arguments.studies), "utf-8")
 
 
 def markdown(studies: int) -> str:
@@ -101,7 +101,7 @@ def markdown(studies: int) -> str:
         for name, study in group:
             cells = []
             for n in SIZES:
-                share, width = held(study, name, n, studies)
+                share, width = share_and_width(study, name, n, studies)
                 shares.append(share)
                 mark = "" if LEAST <= share <= MOST else " ↑" if share > MOST else " ↓"
                 cells.append(f"{100 * share:.1f}{mark} ({width:.2f})")
@@ -119,7 +119,7 @@ def markdown(studies: int) -> str:
     return "\n".join([head, *lines, FOOT])
 
 
-def held(study: Study, name: str, n: int, studies: int) -> tuple[float, float]:
+def share_and_width(study: Study, name: str, n: int, studies: int) -> tuple[float, float]:
     """Return the share of studies whose interval held the true value, and the mean width."""
     stream = np.random.default_rng([SEED, crc32(name.encode()), n])
     holds, widths = [], []
@@ -134,10 +134,10 @@ def held(study: Study, name: str, n: int, studies: int) -> tuple[float, float]:
 def groups() -> Iterator[tuple[str, Sequence[tuple[str, Study]]]]:
     figures, differences = of_demo()
     yield "Figures of the demo's runs", figures
-    yield "Figures: mixtures", [(name, of(spread(one))) for name, one in MIXTURES.items()]
+    yield "Figures: mixtures", [(name, of(spread(shares))) for name, shares in MIXTURES.items()]
     yield "Paired differences of the demo's runs", differences
-    made = [(name, of(spread(one), paired=True)) for name, one in DIFFERENCES.items()]
-    yield "Paired differences: mixtures", made
+    mixtures = [(name, of(spread(shares), paired=True)) for name, shares in DIFFERENCES.items()]
+    yield "Paired differences: mixtures", mixtures
     yield (
         "A sample of 150 questions, and people with a machine's help (n of them)",
         [
@@ -148,9 +148,9 @@ def groups() -> Iterator[tuple[str, Sequence[tuple[str, Study]]]]:
     yield (
         "Agreement of two raters on n items, and n participants with 8 questions each",
         [
-            ("raw agreement", agreed(lambda found: found.raw, 0.85)),
-            ("Cohen's kappa", agreed(lambda found: found.cohen, 0.7)),
-            ("Gwet's AC1", agreed(lambda found: found.ac1, 0.7)),
+            ("raw agreement", agreed(lambda result: result.raw, 0.85)),
+            ("Cohen's kappa", agreed(lambda result: result.cohen, 0.7)),
+            ("Gwet's AC1", agreed(lambda result: result.ac1, 0.7)),
             ("participants", participants),
         ],
     )
@@ -162,11 +162,11 @@ def spread(shares: Mapping[float, float]) -> list[float]:
 
 
 def of(values: Sequence[float], *, highest: float = 1.0, paired: bool = False) -> Study:
-    known, truth = np.array(values), fmean(values)
+    population, truth = np.array(values), fmean(values)
     interval = difference_interval if paired else mean_interval
 
     def study(stream: np.random.Generator, n: int) -> tuple[Interval, float]:
-        drawn = known[stream.integers(0, len(known), n)]
+        drawn = population[stream.integers(0, len(population), n)]
         return interval(drawn.tolist(), highest=highest), truth
 
     return study
@@ -196,9 +196,9 @@ def agreed(coefficient: Callable[..., object], truth: float) -> Study:
     """Two raters who each call half relevant and say the same of 85 in 100 items."""
 
     def study(stream: np.random.Generator, n: int) -> tuple[Interval, float]:
-        one = stream.integers(0, 2, n)
-        other = np.where(stream.random(n) < 0.85, one, 1 - one)
-        result = coefficient(agreement(zip(one.tolist(), other.tolist(), strict=True)))
+        first = stream.integers(0, 2, n)
+        second = np.where(stream.random(n) < 0.85, first, 1 - first)
+        result = coefficient(agreement(zip(first.tolist(), second.tolist(), strict=True)))
         return result, truth  # type: ignore[return-value]  # it has the two bounds
 
     return study
@@ -226,11 +226,11 @@ def of_demo() -> tuple[list[tuple[str, Study]], list[tuple[str, Study]]]:
                 f"{figure}, {run.name}": of(values_of(run, figure), highest=highest_value(figure))
                 for run in judged
             }
-            for one, other in combinations(judged, 2):
-                pairs = paired_values(figure, one, other).values()
+            for run, second_run in combinations(judged, 2):
+                pairs = paired_values(figure, run, second_run).values()
                 apart = [first - second for first, second in pairs]
                 if any(apart):
-                    name = f"{figure}, {one.name} − {other.name}"
+                    name = f"{figure}, {run.name} − {second_run.name}"
                     highest = highest_value(figure)
                     differences[name] = of(apart, highest=highest, paired=True)
     return [*figures.items()], [*differences.items()]
@@ -239,7 +239,7 @@ def of_demo() -> tuple[list[tuple[str, Study]], list[tuple[str, Study]]]:
 def _judged(session: Session, phase: int) -> tuple[ComparedRun, ...]:
     study = demo.study_of(session)
     chosen = chosen_runs.of_phase(session, study, phase)
-    compared = [runs.find(session, study, one) for one in chosen]
+    compared = [runs.find(session, study, run_id) for run_id in chosen]
     return judged_runs(session, study, compared, reports.rule_of(session, study))
 
 

@@ -81,18 +81,18 @@ class Page:
         return len(self.all(css))
 
     def texts(self, css: str) -> list[str]:
-        return [one.text for one in self.all(css)]
+        return [page.text for page in self.all(css)]
 
     def values(self, css: str, attribute: str = "value") -> list[str]:
         """The values of an attribute, of elements that have it."""
-        return [one[attribute] for one in self.all(css) if attribute in one.element.attrib]
+        return [page[attribute] for page in self.all(css) if attribute in page.element.attrib]
 
     def links(self, css: str = "a") -> list[str]:
         return self.values(css, "href")
 
     def link(self, words: str) -> str:
         """Where the one link of these words leads."""
-        result = {one["href"] for one in self.all("a[href]") if one.text == words}
+        result = {page["href"] for page in self.all("a[href]") if page.text == words}
         assert len(result) == 1, f"{len(result)} links say {words!r}"
         return result.pop()
 
@@ -104,8 +104,10 @@ class Page:
         """What a browser would send of a form, without its buttons; several values are a list."""
         result: dict[str, list[str]] = {}
         for field in self.one(css).all("[name]:not([disabled])"):
-            result.setdefault(field["name"], []).extend(_sent(field.element))
-        return {name: one if one[1:] else one[0] for name, one in result.items() if one}
+            result.setdefault(field["name"], []).extend(_values_of(field.element))
+        return {
+            name: values if values[1:] else values[0] for name, values in result.items() if values
+        }
 
     def submit(self, client: FlaskClient, css: str, **changed: str) -> TestResponse:
         """Send a form with the method "post", some of its fields filled in otherwise."""
@@ -114,7 +116,7 @@ class Page:
     @property
     def partials(self) -> dict[str, Page]:
         """The parts that htmx puts in their places, by the selectors of the places."""
-        return {one["hx-target"]: one for one in self.all("hx-partial")}
+        return {page["hx-target"]: page for page in self.all("hx-partial")}
 
 
 @cache
@@ -126,7 +128,7 @@ def _words(texts: Any) -> str:
     return " ".join(" ".join(texts).split())
 
 
-def _sent(field: Any) -> list[str]:
+def _values_of(field: Any) -> list[str]:
     if field.tag == "textarea":
         return ["".join(field.itertext()).removeprefix("\n")]
     if field.tag == "select":

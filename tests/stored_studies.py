@@ -46,40 +46,40 @@ def made_once(make: Callable[Concatenate[Database, P], T]) -> Callable[Concatena
 
     Only what is made in the same way from the same file is copied. On PostgreSQL each makes it.
     """
-    made: dict[tuple[bytes, str], tuple[Path, T]] = {}
+    files: dict[tuple[bytes, str], tuple[Path, T]] = {}
 
     @wraps(make)
-    def once(database: Database, /, *given: P.args, **named: P.kwargs) -> T:
+    def once(database: Database, /, *arguments: P.args, **options: P.kwargs) -> T:
         if not database.is_sqlite:
-            return make(database, *given, **named)
+            return make(database, *arguments, **options)
         database.close()  # everything is in the one file now
         file = Path(database.description)
         before = sha256(file.read_bytes())
-        key = (before.digest(), repr((given, named)))
-        if key in made:
-            copied(made[key][0], database)
+        key = (before.digest(), repr((arguments, options)))
+        if key in files:
+            copied(files[key][0], database)
         else:
-            result = make(database, *given, **named)
+            result = make(database, *arguments, **options)
             database.close()
             name = sha256(repr((make.__module__, make.__qualname__, key)).encode()).hexdigest()
-            made[key] = Path(shutil.copy(file, file.with_name(name))), result
-        return made[key][1]
+            files[key] = Path(shutil.copy(file, file.with_name(name))), result
+        return files[key][1]
 
     return once
 
 
 def folder_made_once(make: Callable[..., T]) -> Callable[..., T]:
     """Let the first test fill its folder, `tmp_path`; the others copy what that became."""
-    made: list[tuple[Path, T]] = []
+    folders: list[tuple[Path, T]] = []
 
     @wraps(make)
     def once(tmp_path: Path, **fixtures: object) -> T:
-        if made:
-            shutil.copytree(made[0][0], tmp_path, dirs_exist_ok=True)
+        if folders:
+            shutil.copytree(folders[0][0], tmp_path, dirs_exist_ok=True)
         else:
             result = make(tmp_path, **fixtures)
-            kept = tmp_path.with_name(f"{tmp_path.name}-{make.__name__}")
-            made.append((Path(shutil.copytree(tmp_path, kept)), result))
-        return made[0][1]
+            copy = tmp_path.with_name(f"{tmp_path.name}-{make.__name__}")
+            folders.append((Path(shutil.copytree(tmp_path, copy)), result))
+        return folders[0][1]
 
     return once

@@ -52,18 +52,18 @@ def test_proxies_are_addresses_and_networks() -> None:
 
 def test_without_settings_the_database_is_a_file_in_the_instance_folder(tmp_path: Path) -> None:
     settings = Settings.from_environment({"RELEVANSI_DATABASE_URL": ""})
-    named = Settings.from_environment({"RELEVANSI_INSTANCE": str(tmp_path / "study")})
+    of_folder = Settings.from_environment({"RELEVANSI_INSTANCE": str(tmp_path / "study")})
     demo = Settings.from_environment({"RELEVANSI_DATABASE_URL": settings.demo_database_url})
 
     assert config.resource("templates") == ROOT / "templates"
     assert settings.database_url == f"sqlite:///{(ROOT / 'instance').as_posix()}/relevansi.sqlite"
     assert settings.demo_database_url.endswith("/instance/demo.sqlite")
-    assert named.database_url == config.sqlite_url(tmp_path / "study" / "relevansi.sqlite")
+    assert of_folder.database_url == config.sqlite_url(tmp_path / "study" / "relevansi.sqlite")
     assert (demo.is_demo, settings.is_demo) == (True, False)
 
 
 @pytest.mark.parametrize(
-    ("given", "used"),
+    ("url", "expected"),
     [
         ("postgresql://ana@db/study", "postgresql+psycopg://ana@db/study"),
         ("postgres://ana@db/study", "postgresql+psycopg://ana@db/study"),
@@ -71,8 +71,8 @@ def test_without_settings_the_database_is_a_file_in_the_instance_folder(tmp_path
         ("sqlite:////srv/postgresql://odd.sqlite", "sqlite:////srv/postgresql://odd.sqlite"),
     ],
 )
-def test_postgresql_gets_its_driver_and_nothing_else_changes(given: str, used: str) -> None:
-    assert Settings.from_environment({"RELEVANSI_DATABASE_URL": given}).database_url == used
+def test_postgresql_gets_its_driver_and_nothing_else_changes(url: str, expected: str) -> None:
+    assert Settings.from_environment({"RELEVANSI_DATABASE_URL": url}).database_url == expected
 
 
 def test_the_upload_limit_counts_in_mebibytes() -> None:

@@ -46,8 +46,8 @@ def commands(path: Path) -> set[tuple[str, ...]]:
         r"`([^`\n]+)`|^([^`\n]*\brelevansi [^`\n]*)$", path.read_text("utf-8"), re.MULTILINE
     )
     lines = (" ".join("".join(result).split("#")[0].split()) for result in code)
-    named = (COMMAND.search(line) for line in lines)
-    return {(result[1], *result[2].split()) for result in named if result}
+    calls = (COMMAND.search(line) for line in lines)
+    return {(result[1], *result[2].split()) for result in calls if result}
 
 
 @pytest.mark.parametrize(("english", "indonesian"), PAIRS, ids=lambda path: path.name)
@@ -56,12 +56,12 @@ def test_both_languages_name_the_same_commands_which_exist_and_link_each_other(
 ) -> None:
     assert commands(english) == commands(indonesian)
     assert {name for name, *_ in commands(english)} <= COMMANDS.keys()
-    for path, other, name in (
+    for path, translation, name in (
         (english, indonesian, "Bahasa Indonesia"),
         (indonesian, english, "English"),
     ):
         first = "\n".join(path.read_text("utf-8").splitlines()[:4])
-        assert re.search(rf"\[{name}\]\(\S*{re.escape(other.name)}", first)
+        assert re.search(rf"\[{name}\]\(\S*{re.escape(translation.name)}", first)
 
 
 def options(command: click.Command) -> set[str]:
@@ -80,8 +80,8 @@ def test_the_page_of_commands_names_each_with_options_that_it_has(language: str)
         if names := re.findall(r"`relevansi ([a-z-]+)", first_cell):
             context = click.Context(application)
             chosen = filter(None, (application.get_command(context, name) for name in names))
-            named = set(re.findall(r"--[a-z][a-z-]*", row))
-            assert named <= set().union(*map(options, chosen)) | OF_OTHER_ROWS, row
+            options_named = set(re.findall(r"--[a-z][a-z-]*", row))
+            assert options_named <= set().union(*map(options, chosen)) | OF_OTHER_ROWS, row
 
 
 @pytest.mark.parametrize("language", ["en", "id"])
@@ -107,9 +107,9 @@ def test_the_sites_list_every_guide() -> None:
 def test_the_pictures_of_a_guide_are_in_its_language(tongue: str) -> None:
     readme = ROOT / ("README.md" if tongue == "en" else f"README.{tongue}.md")
     texts = [path.read_text("utf-8") for path in (readme, *(DOCS / tongue).glob("*.md"))]
-    shown = {name for text in texts for name in re.findall(r"screenshots/([\w-]+\.png)", text)}
+    pictures = {name for text in texts for name in re.findall(r"screenshots/([\w-]+\.png)", text)}
 
-    assert shown == {path.name for path in DOCS.glob(f"screenshots/*-{tongue}.png")}
+    assert pictures == {path.name for path in DOCS.glob(f"screenshots/*-{tongue}.png")}
 
 
 @pytest.mark.parametrize("page", [*READMES, *GUIDES, *OPERATIONS], ids=lambda path: path.name)
@@ -137,14 +137,14 @@ def headings(path: Path) -> set[str]:
 @pytest.mark.parametrize("url", re.findall(r"DATABASE_URL='([^']+)'", "".join(TEXT.values())))
 def test_the_guide_s_addresses_reach_the_driver_as_they_are_meant(url: str) -> None:
     dialect = make_url(with_driver(url)).get_dialect()()
-    _, stated = dialect.create_connect_args(make_url(with_driver(url)))
+    _, options = dialect.create_connect_args(make_url(with_driver(url)))
 
     if "target_session_attrs" in url:
-        assert stated["host"] == "db1,db2,db3"
-        assert stated["port"] == "5432,5432,5432"
-        assert stated["target_session_attrs"] == "read-write"
+        assert options["host"] == "db1,db2,db3"
+        assert options["port"] == "5432,5432,5432"
+        assert options["target_session_attrs"] == "read-write"
     else:
-        assert stated["password"] == "PASSWORD"
+        assert options["password"] == "PASSWORD"
 
 
 def test_the_image_is_made_of_files_python_and_a_command_that_exist() -> None:
@@ -204,9 +204,9 @@ PLACES = (ROOT, ROOT / "webapp" / "relevansi")
 @pytest.mark.parametrize("page", PAPERS, ids=lambda path: path.name)
 def test_every_place_that_the_papers_lead_to_exists(page: Path) -> None:
     text = " ".join(page.read_text("utf-8").split())
-    named = re.findall(r"`((?:[\w-]+/)*[\w-]+(?:\.\w+|/))`(?:, `(\w+)`)?", text)
-    assert len(named) > 5
-    for path, name in named:
+    places_and_names = re.findall(r"`((?:[\w-]+/)*[\w-]+(?:\.\w+|/))`(?:, `(\w+)`)?", text)
+    assert len(places_and_names) > 5
+    for path, name in places_and_names:
         places = [folder / path for folder in PLACES if (folder / path).exists()]
         assert places or "/" not in path or path in EXAMPLES, path
         if name and path.endswith(".py"):

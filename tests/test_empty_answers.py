@@ -14,7 +14,7 @@ def entry(query_id: int, question: str, *properties: dict[str, Any]) -> dict[str
         "query_id": query_id,
         "question": question,
         "category": "location",
-        "response": "\n".join(f"1. **{shown['name']}**" for shown in properties) or "Tidak ada.",
+        "response": "\n".join(f"1. **{listed['name']}**" for listed in properties) or "Tidak ada.",
         "properties": list(properties),
         "properties_count": len(properties),
     }
@@ -25,7 +25,7 @@ def test_empty_answers_are_counted_that_another_run_or_listing_contradicts(tmp_p
     big = {"name": "Besar", "slug": "besar", "property_type": "house", "bedrooms": 4}
     small = {"name": "Kecil", "slug": "kecil", "property_type": "house", "bedrooms": 1}
     for method, listed in (("api", [(), (), (small,)]), ("vector", [(big, small), (), ()])):
-        results = [entry(n, f"Question {n}", *shown) for n, shown in enumerate(listed, 1)]
+        results = [entry(n, f"Question {n}", *listed) for n, listed in enumerate(listed, 1)]
         file = {"method": method, "llm": "m", "threshold_t": 0.6, "results": results}
         (tmp_path / f"{method}.json").write_text(json.dumps(file | {"total_questions": 3}))
     rules = ({"bedrooms": {"min": 3}}, {"bedrooms": {"exact": 4}}, {"bedrooms": {"min": 9}})

@@ -20,8 +20,8 @@ from tests import frozen
 def test_every_output_of_the_demo_is_as_frozen(
     tmp_path: Path, language: str, is_whole: bool
 ) -> None:
-    made = frozen.of_demo(tmp_path, [language], is_whole=is_whole)
-    decoded = json.loads(json.dumps(made, default=str))
+    outputs = frozen.of_demo(tmp_path, [language], is_whole=is_whole)
+    decoded = json.loads(json.dumps(outputs, default=str))
     of_every_language = frozen.frozen_demo()
     expected = {
         name: output
@@ -37,10 +37,10 @@ def test_every_output_of_the_demo_is_as_frozen(
 def test_every_output_of_the_recorded_run_is_as_frozen(tmp_path: Path, real_run: Path) -> None:
     assert real_run == frozen.RECORDED
 
-    made = frozen.of_recorded_run(tmp_path)
+    outputs = frozen.of_recorded_run(tmp_path)
 
     decoded = json.loads(frozen.HYBRID.read_text("utf-8"))
-    assert [name for name in decoded | made if decoded.get(name) != made.get(name)] == []
+    assert [name for name in decoded | outputs if decoded.get(name) != outputs.get(name)] == []
 
 
 def test_a_difference_is_found_and_named() -> None:

@@ -76,29 +76,29 @@ def test_figures_and_differences_are_those_of_the_commands(study: Study, instanc
     assert study.agreement() == agreement
 
 
-def _same(found: dict[Any, Any], said: dict[str, Any]) -> bool:
+def _same(row: dict[Any, Any], printed: dict[str, Any]) -> bool:
     return all(
-        pd.isna(found[name]) if value is None else found[name] == value
-        for name, value in said.items()
+        pd.isna(row[name]) if value is None else row[name] == value
+        for name, value in printed.items()
     )
 
 
 def test_a_gate_says_what_the_command_says(study: Study, instance: Path) -> None:
     """Of one list alone, with and without the questions that it lacks; nothing is stored."""
     baseline = study.runs()["id"][0]
-    asked = json.loads(FILES[1].read_text("utf-8").partition("\n")[0])["text"]
+    question = json.loads(FILES[1].read_text("utf-8").partition("\n")[0])["text"]
     new = instance / "new.jsonl"
-    new.write_text(json.dumps({"query": asked, "doc_id": "n1", "rank": 1}) + "\n", "utf-8")
+    new.write_text(json.dumps({"query": question, "doc_id": "n1", "rank": 1}) + "\n", "utf-8")
     limits = ("--figures", "P@5", "--min-judged", "0.5", "--floor", "RR=0.1", "--format", "json")
 
     for further, left_out in (((), False), (("--allow-missing",), True)):
-        said = command(instance, "gate", new, "--baseline", baseline, *limits, *further)
+        printed = command(instance, "gate", new, "--baseline", baseline, *limits, *further)
         result = study.gate(
             new, baseline=baseline, figures=["P@5"], floors={"RR": 0.1}, min_judged=0.5,
             allow_missing=left_out,
         )  # fmt: skip
-        assert result == json.loads(said.stdout)
-        assert result["exit_code"] == said.returncode
+        assert result == json.loads(printed.stdout)
+        assert result["exit_code"] == printed.returncode
     assert len(study.runs()) == 3
     with pytest.raises(RelevansiError, match="A gate cannot take"):
         study.gate(new, baseline=baseline, tolerance=float("inf"))
@@ -137,9 +137,9 @@ def test_an_empty_table_has_the_same_types(instance: Path) -> None:
         empty.import_files(*FILES, rater="Dewi")
         after = [empty.runs(), empty.judgments(), empty.questions(), empty.figures()]
 
-    for one, other in zip(before, after, strict=True):
-        assert one.empty
-        assert one.dtypes.to_dict() == other.dtypes.to_dict()
+    for empty_table, table in zip(before, after, strict=True):
+        assert empty_table.empty
+        assert empty_table.dtypes.to_dict() == table.dtypes.to_dict()
 
 
 def test_documents_with_another_text_are_the_same_ones_where_that_is_said(instance: Path) -> None:
@@ -197,13 +197,13 @@ def test_work_in_the_background_is_waited_for(
     """A large import gives the same runs, and nothing runs on once the study is closed."""
     monkeypatch.setattr(waiting_files, "is_long", lambda _sizes: True)
     before = set(threading.enumerate())
-    with relevansi.open(instance / "other.sqlite", new=True) as other:
-        runs = other.import_files(*FILES, rater="Dewi")
+    with relevansi.open(instance / "other.sqlite", new=True) as second_study:
+        runs = second_study.import_files(*FILES, rater="Dewi")
     names = ["search_method", "queries", "cards", "complete"]
     expected = study.runs()[names].sort_values("search_method", ignore_index=True)
     result = runs[names].sort_values("search_method", ignore_index=True)
     pd.testing.assert_frame_equal(result, expected)
-    assert {one for one in threading.enumerate() if one.is_alive()} <= before
+    assert {thread for thread in threading.enumerate() if thread.is_alive()} <= before
 
 
 def test_a_server_gives_the_same_by_a_token(
@@ -213,8 +213,8 @@ def test_a_server_gives_the_same_by_a_token(
     from relevansi.app import create_app
 
     app = create_app()
-    made = command(instance, "token", "new", "--scope", "read").stdout.strip()
-    monkeypatch.setenv("RELEVANSI_TOKEN", made)
+    token = command(instance, "token", "new", "--scope", "read").stdout.strip()
+    monkeypatch.setenv("RELEVANSI_TOKEN", token)
     with relevansi.connect("http://localhost/") as served:
         served._client._transport = httpx.WSGITransport(app)
         monkeypatch.setattr(served._client, "_mounts", {})

@@ -44,14 +44,14 @@ def _served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]
     with relevansi.open(tmp_path / "relevansi.sqlite", new=True) as study:
         ids = study.import_files(*FILES, rater="Dewi")["id"]
         item = int(study.items(unjudged=True)["item"][0])
-    asked = json.loads(FILES[1].read_text("utf-8").partition("\n")[0])["text"]
-    result = {"query": asked, "doc_id": "n1", "rank": 1, "text": "News"}
+    question = json.loads(FILES[1].read_text("utf-8").partition("\n")[0])["text"]
+    result = {"query": question, "doc_id": "n1", "rank": 1, "text": "News"}
     (tmp_path / "results.jsonl").write_text(json.dumps(result) + "\n", "utf-8")
     app = create_app()
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = Thread(target=server.serve_forever)
     thread.start()
-    given = {
+    environment = {
         "RELEVANSI_URL": f"http://127.0.0.1:{server.port}",
         "RELEVANSI_TOKEN": command(
             tmp_path, "token", "new", "--scope", "everything"
@@ -60,10 +60,10 @@ def _served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]
         "OTHER": ids[1],
         "ITEM": str(item),
     }
-    header = {"Authorization": f"Bearer {given['RELEVANSI_TOKEN']}"}
-    tasks = f"{given['RELEVANSI_URL']}/api/v1/tasks"
+    header = {"Authorization": f"Bearer {environment['RELEVANSI_TOKEN']}"}
+    tasks = f"{environment['RELEVANSI_URL']}/api/v1/tasks"
     task = httpx.post(tasks, headers=header, trust_env=False).json()["task"]
-    yield Served(tmp_path, {**given, "TASK": task["id"], "CARD": task["cards"][0]["card"]})
+    yield Served(tmp_path, {**environment, "TASK": task["id"], "CARD": task["cards"][0]["card"]})
     server.shutdown()
     thread.join()
     server.server_close()
@@ -86,9 +86,9 @@ def test_every_curl_line_is_answered(served: Served) -> None:
     lines = [line for kind, text in EXAMPLES if kind == "sh" for line in text.splitlines()]
     environment = {"PATH": os.environ["PATH"], **served.environment}
     for line in lines * 2:
-        said = line.replace('"item": 1', f'"item": {served.environment["ITEM"]}')
+        call = line.replace('"item": 1', f'"item": {served.environment["ITEM"]}')
         process = subprocess.run(
-            ["sh", "-c", said.replace("curl ", "curl -sS --fail-with-body --noproxy '*' ", 1)],
+            ["sh", "-c", call.replace("curl ", "curl -sS --fail-with-body --noproxy '*' ", 1)],
             cwd=served.folder, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert process.returncode == 0, f"{line}\n{process.stdout}{process.stderr}"

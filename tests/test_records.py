@@ -13,7 +13,7 @@ GRADED = Scale(3, 2, ("off", "touches", "in part", "answers"), ("a", "b", "c", "
 
 
 def test_on_the_binary_scale_a_verdict_means_what_it_always_meant() -> None:
-    assert set(BINARY.verdicts) == {str(one) for one in Relevance}
+    assert set(BINARY.verdicts) == {str(verdict) for verdict in Relevance}
     for verdict in Relevance:
         assert BINARY.binary(str(verdict)) is verdict
     assert BINARY.relevant == {"1"}

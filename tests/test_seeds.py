@@ -67,15 +67,15 @@ def test_the_cards_read_from_an_answer_are_as_many_as_it_claims(method: str) -> 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_cards_read_from_an_answer_are_the_properties_of_v2(method: str) -> None:
     for result in _v2(method):
-        for card, known in zip(
+        for card, listing in zip(
             _cards(method)[result["query_id"]], result["properties"], strict=True
         ):
-            assert card.title == known["name"]
-            assert card.price == (known["price"] or None)
+            assert card.title == listing["name"]
+            assert card.price == (listing["price"] or None)
             for name in ("slug", "source", "location", "price_max", "bedrooms", "bathrooms"):
-                assert getattr(card, name) == known.get(name)
+                assert getattr(card, name) == listing.get(name)
             for name in ("land_area", "building_area"):
-                assert getattr(card, name) == known.get(name)
+                assert getattr(card, name) == listing.get(name)
 
 
 def test_every_shape_of_card_and_one_failed_call_occur() -> None:

@@ -96,8 +96,8 @@ def in_the_pages() -> Iterator[str]:
     environment = Environment(extensions=[InternationalizationExtension])
     for path in resource("templates").rglob("*.html"):
         tree = environment.parse(path.read_text("utf-8"))
-        for _line, _keyword, said in extract_from_ast(tree, KEYWORDS):
-            message = said[0] if isinstance(said, tuple) else said
+        for _line, _keyword, arguments in extract_from_ast(tree, KEYWORDS):
+            message = arguments[0] if isinstance(arguments, tuple) else arguments
             if message is not None:
                 yield message
 
@@ -147,13 +147,13 @@ def test_a_translation_has_the_places_of_its_message() -> None:
 def test_words_of_a_kind_are_of_messages_that_there_are(path: Path) -> None:
     """Each stands in place of the main catalogue's, with its places and in as many forms."""
     with path.open("rb") as file:
-        own = [one for one in read_po(file, abort_invalid=True) if one.id]
+        messages = [message for message in read_po(file, abort_invalid=True) if message.id]
     assert path.stem in {"messages", *KINDS}
-    assert {_singular(one.id) for one in own} <= set(pairs())
-    for one in own:
-        texts = [str(text or "") for text in _forms(one.string)]
-        forms = [str(form) for form in _forms(one.id)]
-        assert all(texts), one.id
+    assert {_singular(message.id) for message in messages} <= set(pairs())
+    for message in messages:
+        texts = [str(text or "") for text in _forms(message.string)]
+        forms = [str(form) for form in _forms(message.id)]
+        assert all(texts), message.id
         assert set(PLACE.findall(" ".join(texts))) <= set(PLACE.findall(" ".join(forms))) | {"n"}
 
 
@@ -210,7 +210,7 @@ def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(
     client = in_english(app)
     data = [path.read_text("utf-8") for path in resource("seeds").rglob("*.json")]
     sources = [measure.source for measure in MEASURES.values()]
-    known = set(WORD.findall(" ".join([*data, *sources, NAMES])))
+    of_data = set(WORD.findall(" ".join([*data, *sources, NAMES])))
     pages = {address: page for name, address, page in opened(client, "/") if name not in OF_NAMES}
     app.extensions["database"].close()
 
@@ -218,5 +218,5 @@ def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(
     assert {
         address: unknown
         for address, page in pages.items()
-        if page is not None and (unknown := outside(page) - known)
+        if page is not None and (unknown := outside(page) - of_data)
     } == {}

@@ -19,7 +19,7 @@ from relevansi.db.engine import Database
 from relevansi.db.migrations import HEAD
 from relevansi.i18n import LANGUAGES, speaking
 from relevansi.services.study import demos
-from tests.demo import made
+from tests.demo import made_anew
 
 
 @pytest.fixture(name="file")
@@ -69,7 +69,7 @@ def rows(file: Path) -> list[str]:
 
 
 def test_the_demo_is_what_the_services_make_of_its_seeds(demo_file: Path, tmp_path: Path) -> None:
-    result = made(tmp_path / "made.sqlite")
+    result = made_anew(tmp_path / "made.sqlite")
 
     assert rows(result) == rows(demo_file), "`nox -s demo` keeps the demos' studies anew"
 
@@ -79,7 +79,7 @@ def test_that_of_documents_is_what_the_import_makes_of_its_seeds(
     language: str, tmp_path: Path
 ) -> None:
     with speaking(language):
-        result = made(tmp_path / "made.sqlite", documents=True)
+        result = made_anew(tmp_path / "made.sqlite", documents=True)
         demos.restore(restored := tmp_path / "restored.sqlite", documents=True)
 
     assert rows(result) == rows(restored), "`nox -s demo` keeps the demos' studies anew"

@@ -28,22 +28,22 @@ HOUR = 3_600
 
 
 @pytest.mark.parametrize("address", PAGES)
-@pytest.mark.parametrize("given", [{}, PART])
-def test_every_answer_is_strict(client: FlaskClient, address: str, given: dict[str, str]) -> None:
-    headers = client.get(address, headers=given).headers
+@pytest.mark.parametrize("headers", [{}, PART])
+def test_every_answer_is_strict(client: FlaskClient, address: str, headers: dict[str, str]) -> None:
+    policies = client.get(address, headers=headers).headers
 
-    policy = headers["Content-Security-Policy"]
+    policy = policies["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
     assert "https:" not in policy
-    assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Referrer-Policy"] == "same-origin"
-    assert headers["Cache-Control"] == "no-store"
-    assert {name: headers.get(name) for name in DOCUMENT_HEADERS} == (
-        dict.fromkeys(DOCUMENT_HEADERS) if given else DOCUMENT_HEADERS
+    assert policies["X-Content-Type-Options"] == "nosniff"
+    assert policies["Referrer-Policy"] == "same-origin"
+    assert policies["Cache-Control"] == "no-store"
+    assert {name: policies.get(name) for name in DOCUMENT_HEADERS} == (
+        dict.fromkeys(DOCUMENT_HEADERS) if headers else DOCUMENT_HEADERS
     )
-    assert "Strict-Transport-Security" not in headers
+    assert "Strict-Transport-Security" not in policies
     by_https = client.get(address, base_url="https://localhost")
     assert by_https.headers["Strict-Transport-Security"] == "max-age=31536000"
 
@@ -60,7 +60,7 @@ def test_pictures_may_load_only_where_the_owner_wants_them(
 
 
 @pytest.mark.parametrize(
-    ("address", "kept"),
+    ("address", "cache_control"),
     [
         ("/static/frame/parts.css?v=1", "public, max-age=31536000, immutable"),
         ("/static/frame/outbox.js", "no-cache"),
@@ -68,10 +68,10 @@ def test_pictures_may_load_only_where_the_owner_wants_them(
     ],
 )
 def test_a_versioned_file_is_kept_for_good_and_any_other_is_asked_about(
-    client: FlaskClient, address: str, kept: str
+    client: FlaskClient, address: str, cache_control: str
 ) -> None:
     with client.get(address) as answer:
-        assert answer.headers["Cache-Control"] == kept
+        assert answer.headers["Cache-Control"] == cache_control
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,9 @@ def test_a_path_that_no_trusted_proxy_names_is_refused_in_a_line(
     assert answer.text.count("\n") == 1
 
 
-def posted(body: bytes, **said: str) -> dict[str, object]:
+def posted(body: bytes, **headers: str) -> dict[str, object]:
     form = {"REQUEST_METHOD": "POST", "CONTENT_TYPE": TYPED, "CONTENT_LENGTH": str(len(body))}
-    return {**form, "wsgi.input": BytesIO(body), **said}
+    return {**form, "wsgi.input": BytesIO(body), **headers}
 
 
 def read(app: Flask, environ: dict[str, object]) -> dict[str, list[str]]:
@@ -246,14 +246,14 @@ def test_of_a_form_that_breaks_off_nothing_is_believed(app: Flask) -> None:
         *((name, "404") for name in ("HTTP_COOKIE", "QUERY_STRING", "PATH_INFO")),
     ],
 )
-def test_what_a_stranger_sends_is_not_kept(app: Flask, header: str, status: str) -> None:
+def test_what_a_stranger_sends_is_not_memory_left_by(app: Flask, header: str, status: str) -> None:
     def ask(number: int, length: int) -> None:
         value = f"/{number:04}{'x' * length}"
         environ = create_environ("/none", environ_overrides={header: value})
         _, answer, _ = run_wsgi_app(app, environ, buffered=True)  # Flask's client keeps requests
         assert answer.startswith(status)
 
-    def kept(length: int) -> int:
+    def memory_left_by(length: int) -> int:
         gc.collect()
         gc.disable()
         tracemalloc.start()
@@ -267,6 +267,6 @@ def test_what_a_stranger_sends_is_not_kept(app: Flask, header: str, status: str)
 
     for number in range(5):
         ask(number, 14_000)
-    short = kept(1) if status != "400" else 0  # a short host is a host
+    short = memory_left_by(1) if status != "400" else 0  # a short host is a host
     # What a thread of an earlier test takes meanwhile is taken once, a leak every time.
-    assert min(kept(14_000) for _ in range(3)) - short < 20 * 14_000 / 2
+    assert min(memory_left_by(14_000) for _ in range(3)) - short < 20 * 14_000 / 2

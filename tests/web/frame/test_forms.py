@@ -52,9 +52,9 @@ class SeatsForm(Form):
     remark = LineField(3)
 
 
-def sent(kind: str, *typed: str) -> Any:
+def field_of(kind: str, *typed: str) -> Any:
     form = BaseForm({"it": KINDS[kind]()})
-    form.process(MultiDict([("it", one) for one in typed]))
+    form.process(MultiDict([("it", value) for value in typed]))
     form.validate()
     return form["it"]
 
@@ -77,7 +77,7 @@ def sent(kind: str, *typed: str) -> Any:
     ],
 )
 def test_a_typed_text_has_the_value_of_its_kind(kind: str, typed: str, value: object) -> None:
-    field = sent(kind, typed)
+    field = field_of(kind, typed)
 
     assert (field.data, list(field.errors)) == (value, [])
 
@@ -107,7 +107,7 @@ def test_a_typed_text_has_the_value_of_its_kind(kind: str, typed: str, value: ob
 def test_a_text_of_another_kind_is_shown_again_with_its_message(
     kind: str, typed: str, why: str
 ) -> None:
-    field = sent(kind, typed)
+    field = field_of(kind, typed)
 
     assert field.errors[0] == why
     assert field.typed == typed.strip()
@@ -126,7 +126,7 @@ def test_a_text_of_another_kind_is_shown_again_with_its_message(
     ],
 )
 def test_an_absent_field_has_its_default(kind: str, value: object, why: list[str]) -> None:
-    field = sent(kind)
+    field = field_of(kind)
 
     assert (field.data, list(field.errors)) == (value, why)
 
@@ -150,8 +150,8 @@ def test_a_value_is_written_as_it_would_be_typed(kind: str, value: object, writt
 
 
 def test_a_value_takes_the_place_of_a_typed_text_and_a_list_has_all_values() -> None:
-    assert sent("list", "b", " a ", "b").data == ["b", "a", "b"]
-    field = sent("whole", "north")
+    assert field_of("list", "b", " a ", "b").data == ["b", "a", "b"]
+    field = field_of("whole", "north")
     field.set_value(7)
     field.validate(BaseForm({}))
 
@@ -159,10 +159,10 @@ def test_a_value_takes_the_place_of_a_typed_text_and_a_list_has_all_values() -> 
 
 
 def test_a_form_reads_fields_of_one_of_several_things_and_speaks_to_its_reader(app: Flask) -> None:
-    said = {"seats-a": "2", "seats-b": "3", "remark": "no"}
-    with app.test_request_context(method="POST", data=said):
-        one = forms.form_from_request(SeatsForm, after="-b")
-        assert (one.seats.data, one.remark.data) == (3, "")
+    values = {"seats-a": "2", "seats-b": "3", "remark": "no"}
+    with app.test_request_context(method="POST", data=values):
+        second_form = forms.form_from_request(SeatsForm, after="-b")
+        assert (second_form.seats.data, second_form.remark.data) == (3, "")
     with app.test_request_context(method="POST", data={"seats": "five", "remark": "long"}):
         form = forms.form_from_request(SeatsForm)
         form.validate()

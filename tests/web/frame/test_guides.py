@@ -26,8 +26,8 @@ def test_a_guide_is_shown_in_the_reader_s_language_with_its_parts_and_pictures(
 
     assert page.count("img") == 3
     assert page.has("img[src*='rating-phone-en.png'][width='243'][height='448']")
-    shown = [page, guide(client, "raters", "id"), guide(client, "chatbots", "id")]
-    assert [(one["class"], one["lang"]) for one in shown] == [
+    pages = [page, guide(client, "raters", "id"), guide(client, "chatbots", "id")]
+    assert [(text["class"], text["lang"]) for text in pages] == [
         ("text guide leaf", "en"),
         ("text guide leaf", "id"),
         ("text guide", "en"),
@@ -59,11 +59,11 @@ def test_links_and_pictures_of_guides_lead_somewhere(client: FlaskClient, langua
             if "://" not in target:
                 anchors.setdefault(address or f"/help/{name}", set()).add(anchor)
 
-    for address, wanted in anchors.items():
+    for address, names in anchors.items():
         assert address.startswith("/help/"), address
         spoken = {"Accept-Language": language}
         with client.get(address, headers=spoken, follow_redirects=True) as led:
             assert led.status_code == 200, address
-            if wanted != {""}:
-                known = Page(led.get_data(as_text=True)).values("[id]", "id")
-                assert wanted - {"", *known} == set(), address
+            if names != {""}:
+                ids = Page(led.get_data(as_text=True)).values("[id]", "id")
+                assert names - {"", *ids} == set(), address

@@ -128,11 +128,11 @@ def file_with(text: str) -> bytes:
          "response": "", "results_count": 0},
         {**query, "query_id": 4, "question": f"{text} 4", "response": text, "results_count": 3},
     ]  # fmt: skip
-    whole = {
+    run = {
         "timestamp": text, "thread_id": text, "user_id": text, "search_method": text,
         "llm": text, "total_questions": 4, "successful": 3, "results": results, text: text,
     }  # fmt: skip
-    return json.dumps(whole).encode()
+    return json.dumps(run).encode()
 
 
 def imported(client: FlaskClient, data: bytes, name: str) -> str:

@@ -69,10 +69,10 @@ def test_switching_goes_back_and_never_away(
     assert answer.location == goes_to
 
 
-@pytest.mark.parametrize("wanted", ["", "xx", "en" * 20])
-def test_a_language_that_is_not_there_is_refused(client: FlaskClient, wanted: str) -> None:
-    assert client.post("/language", data={"to": wanted}).status_code == 400
-    assert client.get(f"/language?to={wanted}").status_code == 400
+@pytest.mark.parametrize("language", ["", "xx", "en" * 20])
+def test_a_language_that_is_not_there_is_refused(client: FlaskClient, language: str) -> None:
+    assert client.post("/language", data={"to": language}).status_code == 400
+    assert client.get(f"/language?to={language}").status_code == 400
 
 
 def test_ratios_are_written_as_the_reader_chose_and_files_keep_decimals(
@@ -133,19 +133,21 @@ def test_a_range_is_printed_as_it_is_meant(low: int, high: int | None, printed: 
 
 def test_a_period_names_its_day_once() -> None:
     first = datetime(2026, 8, 12, 9, 5, 10).astimezone()
-    for day, hour, minute, shown in (
+    for day, hour, minute, expected in (
         (12, 9, 5, "12 Agu 2026, 09:05"),
         (12, 10, 40, "12 Agu 2026, 09:05 – 10:40"),
         (13, 9, 5, "12 Agu 2026, 09:05 – 13 Agu 2026, 09:05"),
     ):
         last = datetime(2026, 8, day, hour, minute, 50).astimezone()
-        assert period(first, last).replace("\xa0", " ") == shown
+        assert period(first, last).replace("\xa0", " ") == expected
 
 
 @given(cards().filter(lambda card: card.price))
 def test_what_a_page_prints_is_read_as_the_price_of_the_card(card: Card) -> None:
     note = "rent" if card.price_period else None
-    full, short = (read_price(shown(card).replace("\xa0", " ")) for shown in (full_price, price))
+    full, short = (
+        read_price(wording(card).replace("\xa0", " ")) for wording in (full_price, price)
+    )
 
     assert full == Price(card.price, card.price_max, note, card.price_period)
     assert short == full

@@ -51,9 +51,9 @@ def test_what_nobody_sees_is_left_out() -> None:
 
 def test_all_of_a_text_longer_than_any_answer_is_shown_as_it_was_written() -> None:
     start = process_time()
-    shown = render("LT 1m² <b> " * 300_000, uncut=True)
+    html = render("LT 1m² <b> " * 300_000, uncut=True)
 
-    assert shown == "<pre>" + "LT 1m² &lt;b&gt; " * 300_000 + "</pre>"
+    assert html == "<pre>" + "LT 1m² &lt;b&gt; " * 300_000 + "</pre>"
     assert process_time() - start < SECONDS
 
 

@@ -140,10 +140,10 @@ def test_a_task_is_its_rater_s_alone(served: Flask, web_database: Database) -> N
     verdict = {"card": keys(ani.get(task))[0], "relevance": "1"}
     before = everything(web_database)
 
-    for other in (budi, visitors.owner(served)):
-        assert other.get(task).status_code == 404
-        assert other.post(f"{task}/judgment", data=verdict).status_code == 404
-        assert other.post(f"{task}/rating", data={"quality": "5"}).status_code == 404
+    for stranger in (budi, visitors.owner(served)):
+        assert stranger.get(task).status_code == 404
+        assert stranger.post(f"{task}/judgment", data=verdict).status_code == 404
+        assert stranger.post(f"{task}/rating", data={"quality": "5"}).status_code == 404
     assert everything(web_database) == before
 
     assert ani.post(f"{task}/judgment", data=verdict).status_code == 303
@@ -153,7 +153,7 @@ def test_a_task_is_its_rater_s_alone(served: Flask, web_database: Database) -> N
 def test_a_rater_receives_no_name_of_a_run_a_method_or_a_file(
     served: Flask, web_database: Database, run_id: str
 ) -> None:
-    other = stored(web_database, QUERIES, method="vector_only")
+    second_run = stored(web_database, QUERIES, method="vector_only")
     ani = visitors.invited(served, "Ani")
     task = ani.get("/rate/").headers["Location"]
     ani.post(f"{task}/judgment", data={"card": keys(ani.get(task))[0], "relevance": "1"})
@@ -164,7 +164,7 @@ def test_a_rater_receives_no_name_of_a_run_a_method_or_a_file(
         answer = ani.get(address)
         received += f"{answer.headers}{answer.text}"
 
-    for secret in (run_id, other, "hybrid", "vector_only", "test_results", "web.sqlite"):
+    for secret in (run_id, second_run, "hybrid", "vector_only", "test_results", "web.sqlite"):
         assert secret not in received
     for owners in ("/runs/", "/runs/import", "/settings", "/raters/"):
         assert f'href="{owners}"' not in received

@@ -213,8 +213,8 @@ def test_a_template_prints_clean_text_and_forgives_no_missing_value(app: Flask) 
 
 
 def rendered(folder: Path, source: str) -> str:
-    loader, kept = DictLoader({"page": source}), CompiledTemplates(folder)
-    return Environment(loader=loader, bytecode_cache=kept).get_template("page").render()
+    loader, cache = DictLoader({"page": source}), CompiledTemplates(folder)
+    return Environment(loader=loader, bytecode_cache=cache).get_template("page").render()
 
 
 def test_templates_are_compiled_whatever_becomes_of_the_folder_that_keeps_them(
@@ -225,11 +225,11 @@ def test_templates_are_compiled_whatever_becomes_of_the_folder_that_keeps_them(
     folder = tmp_path / "kept"
     assert rendered(folder, "{{ 1 + 2 }}") == "3"
     assert rendered(folder, "{{ 1 + 1 }}") == "2"  # another source
-    (kept,) = folder.iterdir()
-    whole = kept.read_bytes()
+    (file,) = folder.iterdir()
+    bytecode = file.read_bytes()
 
-    for length in range(0, len(whole), 7):  # cut off
-        kept.write_bytes(whole[:length])
+    for length in range(0, len(bytecode), 7):  # cut off
+        file.write_bytes(bytecode[:length])
         assert rendered(folder, "{{ 1 + 1 }}") == "2"
 
 
@@ -244,8 +244,8 @@ def test_a_template_compiles_is_translated_and_holds_no_script_or_style(
     )
     for unseen in (r"\{#.*?#\}", r"\{%.*?%\}", r"\{\{.*?\}\}", r"<(?:pre|code|kbd).*?</\w+>"):
         source = re.sub(unseen, " ", source, flags=re.DOTALL)
-    shown = " ".join(re.findall(r">([^<>]*)<", source)).replace("Relevansi", "")
-    assert re.findall(r"[A-Za-z]{3,}", re.sub(r"&\w+;|SHA|Holm|metrics\.json", "", shown)) == []
+    text = " ".join(re.findall(r">([^<>]*)<", source)).replace("Relevansi", "")
+    assert re.findall(r"[A-Za-z]{3,}", re.sub(r"&\w+;|SHA|Holm|metrics\.json", "", text)) == []
 
 
 @pytest.mark.parametrize(
