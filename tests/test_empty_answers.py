@@ -25,7 +25,7 @@ def test_empty_answers_are_counted_that_another_run_or_listing_contradicts(tmp_p
     big = {"name": "Besar", "slug": "besar", "property_type": "house", "bedrooms": 4}
     small = {"name": "Kecil", "slug": "kecil", "property_type": "house", "bedrooms": 1}
     for method, listed in (("api", [(), (), (small,)]), ("vector", [(big, small), (), ()])):
-        results = [entry(n, f"Question {n}", *listed) for n, listed in enumerate(listed, 1)]
+        results = [entry(n, f"Question {n}", *items) for n, items in enumerate(listed, 1)]
         file = {"method": method, "llm": "m", "threshold_t": 0.6, "results": results}
         (tmp_path / f"{method}.json").write_text(json.dumps(file | {"total_questions": 3}))
     rules = ({"bedrooms": {"min": 3}}, {"bedrooms": {"exact": 4}}, {"bedrooms": {"min": 9}})

@@ -30,7 +30,7 @@ def evaluations(**questions: dict[str, Any]) -> dict[str, Any]:
     return {"manual_evaluations": {name[1:]: cards for name, cards in questions.items()}}
 
 
-def told(manual: ManualInput) -> list[str]:
+def codes_of(manual: ManualInput) -> list[str]:
     with speaking("en"):
         return [problems.message(problem) for problem in manual.problems]
 
@@ -102,9 +102,9 @@ def test_a_wrong_entry_is_named_and_the_others_are_kept(
     }
     result = read({part: {"3": cards, "4": {"0": good[part]}}})
 
-    kept = {"manual_evaluations": [CARD], "constraint_overrides": ["price"]}
-    assert [decision[2] for decision in result.decisions] == kept.get(part, [])
-    (message,) = told(result)
+    extra = {"manual_evaluations": [CARD], "constraint_overrides": ["price"]}
+    assert [decision[2] for decision in result.decisions] == extra.get(part, [])
+    (message,) = codes_of(result)
     assert [word for word in (f"{part}{words[0]}", *words[1:]) if word not in message] == []
 
 
@@ -112,7 +112,7 @@ def test_a_wrong_comment_costs_the_comment_only() -> None:
     result = read(evaluations(q3={"0": {"result": "pass", "comment": 5}}))
 
     assert result.decisions == ((3, 0, CARD, "pass", ""),)
-    assert "manual_evaluations.3.0.comment" in told(result)[0]
+    assert "manual_evaluations.3.0.comment" in codes_of(result)[0]
 
 
 @pytest.mark.parametrize("document", [[], {"results": []}])

@@ -62,7 +62,7 @@ def test_settings_stand_on_a_row_or_on_a_line_for_the_rows_below() -> None:
     shared = {"temperature": 0, "token_target": 1000}
     result = read({"id": 1, "answer": "a"}, shared, {"id": 2, "answer": "a", "temperature": 0.5})
 
-    assert [(one[0], one[1].settings) for one in result if not isinstance(one, Problem)] == [
+    assert [(row[0], row[1].settings) for row in result if not isinstance(row, Problem)] == [
         (1, {}),
         (3, {"temperature": 0.5, "token_target": 1000}),
     ]
@@ -73,12 +73,12 @@ def test_what_a_row_leaves_out_or_says_bare() -> None:
     result = read({"id": 7, "answer": ""}, bare, {**ROW, "usage": [], "gold": "–"})
 
     assert result[0] == (1, AnswerRow("7", "", ""))
-    rows = [one[1] for one in result[1:] if isinstance(one, tuple)]
+    rows = [row[1] for row in result[1:] if isinstance(row, tuple)]
     assert [(row.calls, row.gold) for row in rows] == [(((3, 0),), "Tidak ada"), ((), None)]
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "field"),
     [
         ({"id": None}, "id is wrong; found: nothing (null); expected: a text or a whole number"),
         ({"answer": None}, "answer is wrong; found: nothing (null)"),
@@ -96,7 +96,7 @@ def test_what_a_row_leaves_out_or_says_bare() -> None:
         ({"faithfulness_judge": 2}, "faithfulness_judge is wrong"),
     ],
 )
-def test_a_wrong_value_costs_its_line(change: dict[str, Any], told: str) -> None:
+def test_a_wrong_value_costs_its_line(change: dict[str, Any], field: str) -> None:
     result = read({**ROW, **change}, ROW)
 
     assert isinstance(result[0], Problem)
@@ -104,7 +104,7 @@ def test_a_wrong_value_costs_its_line(change: dict[str, Any], told: str) -> None
     with speaking("en"):
         message = problems.message(result[0])
     assert message.startswith("a.jsonl: line 1, ")
-    assert told in message
+    assert field in message
     assert "The line is left out." in message
 
 
@@ -162,5 +162,5 @@ def test_a_dash_in_an_expected_json_answer_expects_nothing_and_is_told(text: str
     assert question.expected["detailed_description"] == ["tiga kamar"]
     assert not {"sub_topic", "original_evidence", "predicted_questions"} & question.expected.keys()
     assert question.contexts == ()
-    told = [p.details["field"] for p in result.problems if p.code == "expected_field_missing"]
-    assert told == ["sub_topic", "original_evidence", "predicted_questions"]
+    fields = [p.details["field"] for p in result.problems if p.code == "expected_field_missing"]
+    assert fields == ["sub_topic", "original_evidence", "predicted_questions"]

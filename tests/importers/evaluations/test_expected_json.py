@@ -45,28 +45,28 @@ def version(*questions: object) -> dict[str, str]:
     return {**PROVENANCE, "eval_set_version": json_answers.eval_set_version("q", questions)}
 
 
-def join(questions: object, *lines: object, **stated: object) -> JsonAnswerSet:
+def join(questions: object, *lines: object, **values: object) -> JsonAnswerSet:
     data = "\n".join(json.dumps(line) for line in lines).encode()
     return expected_json.join(
-        "q.json", json.dumps(questions).encode(), "o.jsonl", io.BytesIO(data), stated
+        "q.json", json.dumps(questions).encode(), "o.jsonl", io.BytesIO(data), values
     )
 
 
-def told(found: JsonAnswerSet) -> list[str]:
+def codes_of(answers: JsonAnswerSet) -> list[str]:
     with speaking("en"):
-        return [problems.message(problem) for problem in found.problems]
+        return [problems.message(problem) for problem in answers.problems]
 
 
 def test_one_file_holds_provenance_and_items() -> None:
     """Contexts have either name; one without a path and an output that is no text are told."""
-    stated = {**PROVENANCE, "registry_model_id": "models/7"}
-    stated.pop("adapter_id")
+    provenance = {**PROVENANCE, "registry_model_id": "models/7"}
+    provenance.pop("adapter_id")
     item = {name: value for name, value in ITEM.items() if name != "context"}
     odd = ITEM | {"id": "q2", "output": 5, "context": [{"text": "x"}, *ITEM["context"]]}
-    result = read({**stated, "items": [item | {"contexts": ITEM["context"]}, odd]})
+    result = read({**provenance, "items": [item | {"contexts": ITEM["context"]}, odd]})
 
     assert result.questions == (QUESTION, replace(QUESTION, row_id="q2", output=None))
-    assert result.provenance == stated
+    assert result.provenance == provenance
     assert [problem.details["place"] for problem in result.problems] == [
         "items[1].output",
         "items[1].context[0].source_path",
@@ -74,10 +74,10 @@ def test_one_file_holds_provenance_and_items() -> None:
 
 
 def test_every_missing_field_of_the_provenance_is_named() -> None:
-    stated = {**PROVENANCE, "index_version": " ", "adapter_id": None}
-    stated.pop("model_id")
+    provenance = {**PROVENANCE, "index_version": " ", "adapter_id": None}
+    provenance.pop("model_id")
     with pytest.raises(ImportRefused) as refused, speaking("en"):
-        read({**stated, "items": [ITEM]})
+        read({**provenance, "items": [ITEM]})
 
     with speaking("en"):
         assert "missing: index_version, model_id, adapter_id / registry_model_id." in str(
@@ -96,7 +96,7 @@ def test_a_bad_item_is_told_and_the_good_ones_kept() -> None:
         "value_wrong",
         "item_id_repeated",
     ]
-    assert "items[1].expected.answer_example is wrong" in told(result)[1]
+    assert "items[1].expected.answer_example is wrong" in codes_of(result)[1]
 
 
 @pytest.mark.parametrize("document", [[], {}, {"items": {}}, {"items": []}, {"items": [5]}])
@@ -107,8 +107,8 @@ def test_another_file_is_refused(document: object) -> None:
 
 def test_outputs_are_joined_by_id_in_the_order_of_the_questions() -> None:
     questions = [{**ITEM, "id": 2}, {**ITEM, "id": 1}, {**ITEM, "id": 3}]
-    given = [{"source_path": "b.md", "text": "beta"}]
-    result = join(questions, {"id": "1", "output": "one", "context": given},
+    passages = [{"source_path": "b.md", "text": "beta"}]
+    result = join(questions, {"id": "1", "output": "one", "context": passages},
                  {"id": 2, "output": "two"}, **version(*questions))  # fmt: skip
 
     assert [(q.row_id, q.output) for q in result.questions] == [
@@ -117,7 +117,7 @@ def test_outputs_are_joined_by_id_in_the_order_of_the_questions() -> None:
         ("3", None),
     ]
     assert [q.contexts[0].source_path for q in result.questions] == ["a.md", "b.md", "a.md"]
-    assert "no output for this many questions: 1 (3)" in told(result)[0]
+    assert "no output for this many questions: 1 (3)" in codes_of(result)[0]
 
 
 def test_outputs_of_no_question_and_repeated_ones_are_told() -> None:
@@ -133,13 +133,13 @@ def test_outputs_of_no_question_and_repeated_ones_are_told() -> None:
 
 
 def test_the_provenance_may_stand_with_the_questions_the_outputs_or_apart() -> None:
-    answer, stated = {"id": "q1", "output": "{}"}, version(ITEM)
+    answer, provenance = {"id": "q1", "output": "{}"}, version(ITEM)
 
-    assert join({**stated, "items": [ITEM]}, answer).provenance == stated
-    assert join({"provenance": stated, "items": [ITEM]}, answer).provenance == stated
-    assert join([ITEM], stated, answer).provenance == stated
-    later = {**stated, "model_id": "later"}
-    assert join({**stated, "questions": [ITEM]}, answer, **later).provenance == later
+    assert join({**provenance, "items": [ITEM]}, answer).provenance == provenance
+    assert join({"provenance": provenance, "items": [ITEM]}, answer).provenance == provenance
+    assert join([ITEM], provenance, answer).provenance == provenance
+    later = {**provenance, "model_id": "later"}
+    assert join({**provenance, "questions": [ITEM]}, answer, **later).provenance == later
     with pytest.raises(ImportRefused):
         join([ITEM], answer)
 
@@ -180,7 +180,7 @@ def test_keys_that_nothing_reads_are_told_once_with_their_number() -> None:
     odd = [
         {**ITEM, "id": n, "outputs": "{}", "expected": {"answer_example": example}} for n in (1, 2)
     ]
-    words = told(read({**PROVENANCE, "modelid": "x", "items": odd}))
+    words = codes_of(read({**PROVENANCE, "modelid": "x", "items": odd}))
 
     assert any("the key modelid (found 1 times)" in text for text in words)
     assert any("the key outputs (found 2 times)" in text for text in words)

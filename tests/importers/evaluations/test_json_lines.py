@@ -22,7 +22,7 @@ def test_each_line_is_one_object_with_its_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "code"),
     [
         (b'{"a": 1', "a.jsonl, line 2 is not complete JSON (column 8) and is left out."),
         (b"[1]", "a.jsonl, line 2 is left out; found: a list; expected: an object"),
@@ -32,12 +32,12 @@ def test_each_line_is_one_object_with_its_number() -> None:
         (b"[" * 10_000, "a.jsonl, line 2 is not complete JSON"),
     ],
 )
-def test_a_bad_line_is_told_and_the_next_one_read(line: bytes, told: str) -> None:
+def test_a_bad_line_is_told_and_the_next_one_read(line: bytes, code: str) -> None:
     first, bad, last = read_all(b'{"a": 1}\n' + line + b'\n{"a": 3}\n')
 
     assert isinstance(bad, Problem)
     with speaking("en"):
-        assert problems.message(bad).startswith(told)
+        assert problems.message(bad).startswith(code)
     assert (first, last) == (JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 3, {"a": 3}))
 
 

@@ -117,7 +117,7 @@ def test_whoever_gives_up_ends_the_reader() -> None:
     class GivenUp(Exception):
         pass
 
-    def give_up(_done: int, _of: int) -> None:
+    def give_up(_number: int, _of: int) -> None:
         raise GivenUp
 
     with pytest.raises(GivenUp):
@@ -140,8 +140,8 @@ def test_a_helper_that_was_killed_is_replaced_and_leaves_no_zombie() -> None:
     _, helper, _ = bounded.call("a.csv", readers.pids)
     os.kill(helper, signal.SIGKILL)
     assert _has_ended(helper)
-    _, other, _ = bounded.call("a.csv", readers.pids)
-    assert other != helper
+    _, second_pid, _ = bounded.call("a.csv", readers.pids)
+    assert second_pid != helper
     with pytest.raises(ProcessLookupError):
         os.kill(helper, 0)
 

@@ -116,7 +116,7 @@ def test_a_document_is_kept_as_it_stood() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "place"),
     [
         ({"id": "4"}, "questions[0].id is wrong; found: a text"),
         ({"question": ""}, "questions[0].question is wrong; found: an empty text"),
@@ -133,13 +133,13 @@ def test_a_document_is_kept_as_it_stood() -> None:
         ({"constraints": {"location": {"keywords": "cemara"}}}, "location.keywords is wrong"),
     ],
 )
-def test_one_wrong_question_refuses_the_file(change: dict[str, Any], told: str) -> None:
+def test_one_wrong_question_refuses_the_file(change: dict[str, Any], place: str) -> None:
     questions = [{**GOLD["questions"][0], **change}, GOLD["questions"][1]]
     with pytest.raises(UnusableQuestions) as refused:
         gold_questions.read("gold.json", data({"questions": questions}))
 
     with speaking("en"):
-        assert told in problems.message(refused.value.problem)
+        assert place in problems.message(refused.value.problem)
 
 
 def test_every_problem_of_the_file_is_told() -> None:
@@ -174,7 +174,10 @@ def test_a_problem_names_the_line_on_which_its_question_begins() -> None:
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        *((one, UnusableQuestions) for one in (b"[]", b"{}", b'{"questions": []}', b'"text"')),
+        *(
+            (content, UnusableQuestions)
+            for content in (b"[]", b"{}", b'{"questions": []}', b'"text"')
+        ),
         (b"id,question\n", UnreadableFile),
     ],
 )
@@ -185,7 +188,7 @@ def test_another_file_is_refused(data: bytes, error: type[Exception]) -> None:
 
 @pytest.mark.parametrize("text", NOTHING)
 def test_a_gold_question_asks_nothing_where_a_dash_or_the_like_stands(text: str) -> None:
-    asked = {
+    entry = {
         "id": 1,
         "question": "rumah di medan",
         "expected_result": "has_data",
@@ -200,7 +203,7 @@ def test_a_gold_question_asks_nothing_where_a_dash_or_the_like_stands(text: str)
             "floors": {"exact": text},
         },
     }
-    gold = gold_questions.read("gold.json", data({"threshold_t": text, "questions": [asked]}))
+    gold = gold_questions.read("gold.json", data({"threshold_t": text, "questions": [entry]}))
 
     (question,) = gold.questions
     asks = question.constraints
@@ -220,9 +223,9 @@ def facts(**raw: object) -> CardFacts:
     return listed_properties.facts_of([raw])[0]
 
 
-def told(found: ListedResults) -> list[str]:
+def codes_of(results: ListedResults) -> list[str]:
     with speaking("en"):
-        return [problems.message(problem) for problem in found.problems]
+        return [problems.message(problem) for problem in results.problems]
 
 
 def test_what_the_listing_says_stands_over_what_was_parsed_null_included() -> None:
@@ -268,8 +271,8 @@ def test_a_number_that_cannot_be_read_counts_as_missing_and_is_told(value: objec
     result = read({"query_id": 1, "properties": [{"price": value}]})
 
     assert result.cards[1] == (CardFacts(),)
-    assert told(result)[0].startswith("results.json: results[0].properties[0].price is wrong")
-    assert "It counts as not on the card." in told(result)[0]
+    assert codes_of(result)[0].startswith("results.json: results[0].properties[0].price is wrong")
+    assert "It counts as not on the card." in codes_of(result)[0]
 
 
 def test_bad_entries_are_told_and_the_good_ones_kept() -> None:

@@ -27,8 +27,8 @@ MANIFEST: Mapping[str, Any] = {
 }
 
 
-def manifest(**other: object) -> bytes:
-    return json.dumps({**MANIFEST, **other}).encode()
+def manifest(**values: object) -> bytes:
+    return json.dumps({**MANIFEST, **values}).encode()
 
 
 def zipped(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -122,5 +122,5 @@ def test_a_manifest_that_cannot_be_used_is_refused(text: bytes) -> None:
 
 @pytest.mark.parametrize("version", [1, PACK_VERSION + 1, 10**300])
 def test_a_pack_of_another_version_says_so(version: int) -> None:
-    other = zipped(("manifest.json", manifest(pack_version=version, files="other")))
-    assert refusal(other) == "pack_other_version"
+    pack = zipped(("manifest.json", manifest(pack_version=version, files="other")))
+    assert refusal(pack) == "pack_other_version"

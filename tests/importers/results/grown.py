@@ -132,7 +132,7 @@ def grown_json(name: str) -> Grown:
     )
     if isinstance(template.get("record_json"), str):
         template["record_json"] = json.loads(template["record_json"])
-    path = tuple(int(one) if one.isdigit() else one for one in LISTS[name].split("."))
+    path = tuple(int(part) if part.isdigit() else part for part in LISTS[name].split("."))
     objects = [_object(template, path, number) for number in range(2)]
     keys: list[str | int] = ["q1", "q2"] if name == "rank_eval.json" else [0, 1]
     is_one = result is template and not at
@@ -151,24 +151,24 @@ def grown_json(name: str) -> Grown:
 
 
 def _object(template: Any, path: Path, number: int) -> Any:
-    made = deepcopy(template)
-    value_at(made, path[:-1])[path[-1]] = []
-    made = _renamed(made, number, 0)
+    copy = deepcopy(template)
+    value_at(copy, path[:-1])[path[-1]] = []
+    copy = _renamed(copy, number, 0)
     item = value_at(template, path)[0]
-    value_at(made, path[:-1])[path[-1]] = [_renamed(item, number, place) for place in range(3)]
-    return made
+    value_at(copy, path[:-1])[path[-1]] = [_renamed(item, number, place) for place in range(3)]
+    return copy
 
 
 def _renamed(value: Any, number: int, place: int, key: str = "") -> Any:
     """The value as that of another question and place: ids, texts, ranks and falling scores."""
     names = {"red dress": QUESTIONS[number], "Long red dress": TEXTS[number][place]}
     names |= {"d7": IDS[number][place]}
-    names |= {one: f"{one[:-1]}{number + 1}" for one in ("q1", "r1", "o1", "fs_1", "msg_1")}
+    names |= {name: f"{name[:-1]}{number + 1}" for name in ("q1", "r1", "o1", "fs_1", "msg_1")}
     match value:
         case str():
             return names.get(value, value)
         case dict():
-            return {one: _renamed(inner, number, place, one) for one, inner in value.items()}
+            return {name: _renamed(inner, number, place, name) for name, inner in value.items()}
         case list():
             return [_renamed(inner, number, place) for inner in value]
         case int() if key in PLACES:
@@ -195,7 +195,8 @@ def grown_by_columns(name: str) -> Grown:
             "text": [TEXTS[number][place] for number, place in rows],
         }
         value: Any = {
-            key: {str(at): one for at, one in enumerate(listed)} for key, listed in columns.items()
+            key: {str(at): cell for at, cell in enumerate(listed)}
+            for key, listed in columns.items()
         }
         places: list[tuple[Path, Row]] = [
             ((key, str(at)), row) for at, row in enumerate(rows) for key in columns
@@ -203,7 +204,7 @@ def grown_by_columns(name: str) -> Grown:
         return Grown(name, value, _document, places)
     if name == "scores.json":
         value = {
-            f"q{number + 1}": {one: 12.5 - at for at, one in enumerate(ids)}
+            f"q{number + 1}": {doc_id: 12.5 - at for at, doc_id in enumerate(ids)}
             for number, ids in enumerate(IDS)
         }
         return Grown(name, value, _document, [
@@ -228,7 +229,7 @@ def grown_by_columns(name: str) -> Grown:
     (line,) = examples()[name][0].read_text("utf-8").splitlines()
     template = json.loads(line)
     start = "retrieval.documents."
-    listed = {key: one for key, one in template["attributes"].items() if key.startswith(start)}
+    listed = {key: value for key, value in template["attributes"].items() if key.startswith(start)}
     value = []
     places = []
     for number in range(2):
@@ -238,9 +239,9 @@ def grown_by_columns(name: str) -> Grown:
         span["context"] = {"span_id": f"s{number}", "trace_id": f"t{number}"}
         places += [((number, *inner), (number, None)) for inner in paths(span)]
         for place in range(3):
-            for key, one in listed.items():
+            for key, value in listed.items():
                 numbered = key.replace(".0.", f".{place}.")
-                span["attributes"][numbered] = _renamed(one, number, place)
+                span["attributes"][numbered] = _renamed(value, number, place)
                 places.append(((number, "attributes", numbered), (number, place)))
         value.append(span)
     return Grown(name, value, _lines, places)
@@ -375,8 +376,8 @@ def paths(value: Any) -> Iterator[Path]:
         if isinstance(value, dict)
         else dict(enumerate(value if isinstance(value, list) else ()))
     )
-    for key, one in inner.items():
-        for path in paths(one):
+    for key, part in inner.items():
+        for path in paths(part):
             yield (key, *path)
 
 
@@ -391,13 +392,13 @@ def _document(value: Any) -> bytes:
 
 
 def _lines(value: Any) -> bytes:
-    return "\n".join(json.dumps(_printed(one)) for one in value).encode()
+    return "\n".join(json.dumps(_printed(record)) for record in value).encode()
 
 
 def _printed(value: Any) -> Any:
     """A value in which the record of TruLens is a text again."""
     if isinstance(value, list):
-        return [_printed(one) for one in value]
+        return [_printed(inner) for inner in value]
     if isinstance(value, dict) and isinstance(value.get("record_json"), dict | list):
         return {**value, "record_json": json.dumps(value["record_json"])}
     return value
@@ -405,7 +406,7 @@ def _printed(value: Any) -> Any:
 
 def _table(rows: Sequence[Sequence[str]], separator: str) -> bytes:
     return "".join(
-        f"{separator.join(_cell(one, separator) for one in row)}\n" for row in rows
+        f"{separator.join(_cell(cell, separator) for cell in row)}\n" for row in rows
     ).encode(errors="surrogatepass")
 
 
@@ -426,4 +427,4 @@ def _workbook(rows: Sequence[Sequence[Any]]) -> bytes:
     return written.getvalue()
 
 
-GROWN = {one.name: one for one in _all()}
+GROWN = {file.name: file for file in _all()}

@@ -50,23 +50,23 @@ SAID = {"results_question_differs": 2, "results_twice": 5}
 OF_LINES = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
 
 
-def seen(group: Group) -> Counter[Seen]:
+def rows_of(group: Group) -> Counter[Seen]:
     """Every row that was read; the same question asked twice has equal rows."""
     result: Counter[Seen] = Counter()
     for run in group.runs:
         for query in run.queries:
             ranks = (rank for rank in count(1) if rank not in query.holes)
-            asked = run.search_method or "", query.external_id or "", query.question
+            place = run.search_method or "", query.external_id or "", query.question
             for rank, card in zip(ranks, query.cards, strict=False):
-                result[*asked, rank, card.doc_id or "", card.text] += 1
+                result[*place, rank, card.doc_id or "", card.text] += 1
     return result
 
 
 @cache
-def whole(name: str) -> list[Seen]:
+def undamaged(name: str) -> list[Seen]:
     """The six rows of an import as it is: of the first question, then of the second one."""
     grown = GROWN[name]
-    result = seen(read(grown.files(grown.value)))
+    result = rows_of(read(grown.files(grown.value)))
     assert len(result) == 6
     return [*result]
 
@@ -123,7 +123,7 @@ def check(name: str, path: Path, value: object) -> None:
     question, place = dict(grown.places)[path]
     others = [
         row
-        for at, row in enumerate(whole(name))
+        for at, row in enumerate(undamaged(name))
         if at // 3 != question or (place is not None and at % 3 != place)
     ]
     result = outcome(grown.files(damaged(grown, path, value)))
@@ -133,14 +133,14 @@ def check(name: str, path: Path, value: object) -> None:
         if name.endswith(OF_LINES):
             assert any(problem.line for problem in result.problems)
     elif result.runs or not (result.names or result.unfit_grades):  # else somebody is asked
-        said = {problem.code for problem in result.problems}
-        left_open = [place for code, place in SAID.items() if code in said]
-        kept = Counter(_without(row, left_open) for row in seen(result).elements())
-        assert not Counter(_without(row, left_open) for row in others) - kept
+        codes = {problem.code for problem in result.problems}
+        left_open = [place for code, place in SAID.items() if code in codes]
+        rows = Counter(_without(row, left_open) for row in rows_of(result).elements())
+        assert not Counter(_without(row, left_open) for row in others) - rows
 
 
 def _without(row: Seen, places: Sequence[int]) -> tuple[object, ...]:
-    return tuple(one for place, one in enumerate(row) if place not in places)
+    return tuple(value for place, value in enumerate(row) if place not in places)
 
 
 def _damage(name: str, path: Path) -> st.SearchStrategy[object]:

@@ -37,8 +37,8 @@ CORPUS = '{"_id": "d7", "text": "Long red dress"}\n{"_id": "d2", "text": "Red go
 
 
 def read(files: Mapping[str, str | bytes], **options: Any) -> Group:
-    given = [(n, d.encode() if isinstance(d, str) else d) for n, d in files.items()]
-    group = read_files(given, Choices(**options))
+    contents = [(n, d.encode() if isinstance(d, str) else d) for n, d in files.items()]
+    group = read_files(contents, Choices(**options))
     for language in ("en", "id"):
         with speaking(language):
             assert all(remark.text for remark in remarks(group.problems))
@@ -79,7 +79,7 @@ WITH_LISTS = [n for n in examples() if n not in (*OF_GRADES, *OF_QUESTIONS, *OF_
 def test_each_example_with_results_gives_the_same_list(name: str) -> None:
     of_ids = ("run.txt", "ranks.tsv", "scores.json", "rank_eval.json", "trec_rag.jsonl")
     beside = ["topics.tsv", "corpus.jsonl"] if name in of_ids else []
-    group = read_files([examples()[one][0] for one in (name, *beside)])
+    group = read_files([examples()[example][0] for example in (name, *beside)])
 
     query = group.runs[0].queries[0]
     assert query.question == "red dress"
@@ -108,7 +108,7 @@ def test_each_example_with_grades_gives_them(name: str) -> None:
 @pytest.mark.parametrize("name", OF_QUESTIONS)
 @pytest.mark.parametrize("collection", OF_DOCUMENTS)
 def test_each_example_of_questions_and_documents_joins_a_run(name: str, collection: str) -> None:
-    (run,) = read_files([examples()[one][0] for one in (collection, "run.txt", name)]).runs
+    (run,) = read_files([examples()[example][0] for example in (collection, "run.txt", name)]).runs
 
     assert run.queries[0].question == "red dress"
     assert "Long red dress" in run.queries[0].cards[0].text
@@ -116,7 +116,7 @@ def test_each_example_of_questions_and_documents_joins_a_run(name: str, collecti
 
 OWN_FILES = [
     *SEEDS.glob("runs/hybrid/*.json"),
-    *(SEEDS / "demo" / f"{one}.json" for one in ("gold", "machine_answers")),
+    *(SEEDS / "demo" / f"{name}.json" for name in ("gold", "machine_answers")),
 ]
 
 
@@ -142,11 +142,11 @@ def test_the_scored_seeds_can_be_judged_too() -> None:
 
 
 def test_two_runs_without_answers_have_different_keys_and_one_order() -> None:
-    one = "q2 Q0 d1 1 2.0 bm25\nq1 Q0 d7 1 1.5 bm25\n"
-    two = "q1 Q0 d2 1 2.0 bm25\nq2 Q0 d1 1 1.5 bm25\n"
+    first_run = "q2 Q0 d1 1 2.0 bm25\nq1 Q0 d7 1 1.5 bm25\n"
+    second_run = "q1 Q0 d2 1 2.0 bm25\nq2 Q0 d1 1 1.5 bm25\n"
     topics = "q1\tred\nq2\tblue\nq3\tgreen\n"
 
-    group = read({"a.run": one, "b.run": two, "topics.tsv": topics})
+    group = read({"a.run": first_run, "b.run": second_run, "topics.tsv": topics})
 
     first, second = group.runs
     assert (first.search_method, second.search_method) == ("bm25 (a.run)", "bm25 (b.run)")
@@ -156,17 +156,17 @@ def test_two_runs_without_answers_have_different_keys_and_one_order() -> None:
     assert list(lists_of(second)) == ["q1", "q2", "q3"]
     assert codes(group)["results_lists_missing"] == 1
     assert first.queries[2].state is QueryState.EMPTY
-    assert first.key == read({"c.run": one, "topics.tsv": topics}).runs[0].key
+    assert first.key == read({"c.run": first_run, "topics.tsv": topics}).runs[0].key
 
 
 def test_several_systems_in_one_file_are_several_runs() -> None:
     rows = "query,system,score,text\nq,a,1,X\nq,b,2,Y\nq,a,3,Z\nr,a,1,Z\n"
 
-    one, two = read({"t.csv": rows}).runs
+    first, second = read({"t.csv": rows}).runs
 
-    assert (one.search_method, two.search_method) == ("a", "b")
-    assert lists_of(one) == {"q": ["Z", "X"], "r": ["Z"]}
-    assert lists_of(two) == {"q": ["Y"], "r": []}
+    assert (first.search_method, second.search_method) == ("a", "b")
+    assert lists_of(first) == {"q": ["Z", "X"], "r": ["Z"]}
+    assert lists_of(second) == {"q": ["Y"], "r": []}
 
 
 def test_a_system_that_encloses_its_questions_has_a_run_of_its_own() -> None:
@@ -230,10 +230,10 @@ def test_topics_with_a_byte_order_mark_are_topics() -> None:
 def test_files_of_one_name_are_not_confused() -> None:
     files = [("run.txt", RUN.encode()), ("run.txt", RUN.replace("d7", "d9").encode())]
 
-    one, two = read_files(files).runs
+    first, second = read_files(files).runs
 
-    assert (lists_of(one), lists_of(two)) == ({"q1": ["d7", "d2"]}, {"q1": ["d9", "d2"]})
-    assert one.sha256 != two.sha256
+    assert (lists_of(first), lists_of(second)) == ({"q1": ["d7", "d2"]}, {"q1": ["d9", "d2"]})
+    assert first.sha256 != second.sha256
 
 
 def test_a_response_without_its_question_is_refused() -> None:
@@ -326,13 +326,13 @@ def test_ids_with_several_texts_name_passages() -> None:
 
     group = read({"t.csv": rows})
 
-    one, two = (run.queries[0].cards for run in group.runs)
+    first, second = (run.queries[0].cards for run in group.runs)
     assert group.has_passages
-    assert one[0].identity == two[0].identity != one[1].identity
-    assert one[0].identity.startswith("doc:a.pdf#")
+    assert first[0].identity == second[0].identity != first[1].identity
+    assert first[0].identity.startswith("doc:a.pdf#")
     assert codes(group)["results_passages"] == 1
     assert "results_items_twice" not in codes(group)
-    assert read({"t.csv": rows}, depth=1).runs[0].queries[0].tail == (one[1].identity,)
+    assert read({"t.csv": rows}, depth=1).runs[0].queries[0].tail == (first[1].identity,)
 
 
 def test_grades_are_whole_numbers_of_a_scale_else_a_table_is_asked_for() -> None:
@@ -348,9 +348,9 @@ def test_grades_are_whole_numbers_of_a_scale_else_a_table_is_asked_for() -> None
     assert read(percent).unfit_grades == ("0", "100")
     table = {"0": "0", "100": "2"}
     assert [grade.verdict for grade in read(percent, grades=table).judged] == ["2", "0"]
-    told = codes(group)
-    assert told["results_grades_below"] == told["results_grades_differ"] == 1
-    assert told["results_grades_unknown"] == 1
+    problem_codes = codes(group)
+    assert problem_codes["results_grades_below"] == problem_codes["results_grades_differ"] == 1
+    assert problem_codes["results_grades_unknown"] == 1
 
 
 def test_texts_and_numbers_are_grades_as_judges_write_them() -> None:
@@ -417,8 +417,8 @@ def test_a_beir_folder_is_read_with_the_split_that_was_chosen(tmp_path: Path) ->
         assert group.runs[0].queries[0].cards[1].text == "Red gown"
         assert group.splits == ("test", "train")
 
-        for other in (None, "dev"):
-            unsure = read_files(files, Choices(split=other))
+        for split in (None, "dev"):
+            unsure = read_files(files, Choices(split=split))
             assert not unsure.judged
             assert unsure.problems[0].code == "results_splits"
 
@@ -426,8 +426,8 @@ def test_a_beir_folder_is_read_with_the_split_that_was_chosen(tmp_path: Path) ->
 def test_documents_that_are_not_there_are_counted() -> None:
     group = read({"a.run": RUN, "corpus.jsonl": CORPUS.splitlines()[0]})
 
-    (told,) = [problem for problem in group.problems if problem.code == "results_without_text"]
-    assert told.details == {"count": 1, "of": 2, "ids": "d2"}
+    (problem,) = [problem for problem in group.problems if problem.code == "results_without_text"]
+    assert problem.details == {"count": 1, "of": 2, "ids": "d2"}
 
 
 def test_the_first_of_doubled_documents_and_questions_counts() -> None:
@@ -628,7 +628,7 @@ def test_tables_are_read_in_the_encodings_of_spreadsheets(
 @pytest.mark.parametrize("start", ["", "\n\n", "\ufeff"])
 def test_json_is_read_as_people_write_it(start: str) -> None:
     lists = [{"query": name, "results": [{"id": "d", "text": "x" * 70_000}]} for name in "qr"]
-    pretty = "\n".join(json.dumps(one, indent=2) for one in lists)
+    pretty = "\n".join(json.dumps(value, indent=2) for value in lists)
 
     for text in ("\n".join(map(json.dumps, lists)), json.dumps(lists), pretty):
         (run,) = read({"a.json": start + text}).runs
@@ -646,9 +646,9 @@ def test_a_cell_may_be_long_and_a_quotation_mark_in_a_tab_file_is_a_character() 
 
 def test_the_id_is_in_the_column_that_a_collection_knows() -> None:
     rows = "qid,query,docid,docno,rank\nq1,red,75,d7,0\nq1,red,70,d2,1\n"
-    other = "query_id,document_id,chunk_id,rank\nq1,f0,d7,1\nq1,f1,d2,2\n"
+    by_document = "query_id,document_id,chunk_id,rank\nq1,f0,d7,1\nq1,f1,d2,2\n"
 
-    for text, remaining in ((rows, "docid"), (other, "document_id")):
+    for text, remaining in ((rows, "docid"), (by_document, "document_id")):
         group = read({"r.csv": text, "corpus.jsonl": CORPUS})
         assert lists_of(group.runs[0]) == {"q1": ["d7", "d2"]}
         (chosen,) = [problem for problem in group.problems if problem.code == "results_ids_chosen"]
@@ -729,8 +729,8 @@ def test_questions_that_differ_in_case_are_two_in_one_file_and_one_beside_anothe
     assert lists_of(group.runs[0]) == {"US visa": ["a"], "us visa": ["b"]}
     assert codes(group)["results_case"] == 1
 
-    one, two = read({n: f"query,doc_id\n{q},a\n" for n, q in (("x.csv", "C"), ("y.csv", "c"))}).runs
-    assert [query.question for query in two.queries] == [q.question for q in one.queries] == ["C"]
+    runs = read({n: f"query,doc_id\n{q},a\n" for n, q in (("x.csv", "C"), ("y.csv", "c"))}).runs
+    assert [[query.question for query in run.queries] for run in runs] == [["C"], ["C"]]
 
 
 def test_grades_are_mapped_by_a_table_or_refused_as_a_whole() -> None:
@@ -756,9 +756,9 @@ def test_grades_of_other_documents_are_an_error() -> None:
     assert refused.value.problem.code == "results_grades_apply_to_none"
     with pytest.raises(ImportRefused):
         read({"a.run": RUN, "q.qrels": "q9 0 d7 1\n"})
-    known = {"a.run": RUN, "q.qrels": "q1 0 d9 1\n", "corpus.jsonl": '{"_id": "d9", "text": "x"}\n'}
+    files = {"a.run": RUN, "q.qrels": "q1 0 d9 1\n", "corpus.jsonl": '{"_id": "d9", "text": "x"}\n'}
     with pytest.raises(ImportRefused):
-        read(known)  # no result needs d9, so nobody looked for it
+        read(files)  # no result needs d9, so nobody looked for it
 
 
 def test_grades_by_the_words_of_a_question_are_those_of_its_id() -> None:
@@ -1197,8 +1197,8 @@ def test_a_workbook_is_a_table() -> None:
 def test_a_mapping_overrides_the_guess_and_belongs_to_the_header() -> None:
     text = "Frage,Treffer,Rang\nq,A,2\nq,B,1\n"
     assert not read({"t.csv": text}).runs
-    named = {"query": "Frage", "doc_id": "Treffer", "rank": "Rang"}
-    assert lists_of(read({"t.csv": text}, columns=named).runs[0]) == {"q": ["B", "A"]}
+    columns = {"query": "Frage", "doc_id": "Treffer", "rank": "Rang"}
+    assert lists_of(read({"t.csv": text}, columns=columns).runs[0]) == {"q": ["B", "A"]}
 
     rows = "query,text,passage,place\nq,id-1,A,2\nq,id-2,B,1\n"
     columns = {"doc_id": "text", "text": "passage", "rank": "place"}
@@ -1401,9 +1401,9 @@ def texts_in(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from (text for pair in value.items() for one in pair for text in texts_in(one))
+        yield from (text for pair in value.items() for inner in pair for text in texts_in(inner))
     elif isinstance(value, list | tuple):
-        yield from (text for one in value for text in texts_in(one))
+        yield from (text for inner in value for text in texts_in(inner))
 
 
 @settings(max_examples=settings().max_examples * 4)
@@ -1419,15 +1419,15 @@ def test_no_bytes_raise_anything_but_the_refusal(files: dict[str, bytes]) -> Non
         try:
             group = read_files(files.items())
         except ImportRefused as refused:
-            said = refused.advice()
+            outcome = refused.advice()
         else:
-            said = "read"
+            outcome = "read"
             assert all(remark.text for remark in remarks(group.problems))
             queries = [query for run in group.runs for query in run.queries]
             stored = to_builtins(queries)
             assert json.dumps(stored, allow_nan=False)
             assert all(text == storable_text(text) for text in texts_in(stored))
-    assert said
+    assert outcome
 
 
 # Large collections.
@@ -1447,7 +1447,9 @@ def test_a_large_collection_is_read_as_a_stream(tmp_path: Path) -> None:
     heard: list[tuple[int, int]] = []
 
     tracemalloc.start()
-    group = read_files([("a.run", run.encode()), path], on_progress=lambda *one: heard.append(one))
+    group = read_files(
+        [("a.run", run.encode()), path], on_progress=lambda *progress: heard.append(progress)
+    )
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 

@@ -20,7 +20,7 @@ TWO_CARDS = f"""1. **[Rumah A]({SITE}/a)**
 
 def entry(query_id: int = 1, **changes: Any) -> dict[str, Any]:
     """A V1 entry with two cards, `changes` applied; a key given as ``...`` is left out."""
-    whole: dict[str, Any] = {
+    values: dict[str, Any] = {
         "query_id": query_id,
         "question": f"Carikan rumah {query_id}",
         "category": "location_simple",
@@ -29,7 +29,7 @@ def entry(query_id: int = 1, **changes: Any) -> dict[str, Any]:
         "response_length": len(TWO_CARDS),
         "results_count": 2,
     } | changes
-    return {key: value for key, value in whole.items() if value is not ...}
+    return {key: value for key, value in values.items() if value is not ...}
 
 
 def v1(*entries: object, **top: object) -> dict[str, Any]:
@@ -45,11 +45,11 @@ def v2(*entries: object, **top: object) -> dict[str, Any]:
 
 
 def v2_entry(*properties: object, **changes: Any) -> dict[str, Any]:
-    whole: dict[str, Any] = {
+    values: dict[str, Any] = {
         "properties": list(properties),
         "properties_count": len(properties),
     } | changes
-    return entry(success=..., response_length=..., results_count=..., **whole)
+    return entry(success=..., response_length=..., results_count=..., **values)
 
 
 def read(document: object, name: str = "test_results.json") -> ReadRun:
@@ -62,7 +62,7 @@ def query(document: object) -> ReadQuery:
     return only
 
 
-def told(run: ReadRun) -> str:
+def described(run: ReadRun) -> str:
     """The only problem of `run` in English."""
     (problem,) = run.problems
     with speaking("en"):

@@ -27,7 +27,7 @@ def read_text(text: str) -> RatedFile:
     return read("rated.csv", text.encode())
 
 
-def one(cells: str) -> tuple[QueryRow | None, tuple[Problem, ...]]:
+def read_row(cells: str) -> tuple[QueryRow | None, tuple[Problem, ...]]:
     """The row of a file whose line has `cells` from results_count on, and its problems.
 
     A tenth cell is that of the original page's thirteenth column.
@@ -39,7 +39,7 @@ def one(cells: str) -> tuple[QueryRow | None, tuple[Problem, ...]]:
 
 
 def summary_of(cells: str, *codes: str) -> QuerySummary:
-    row, problems = one(cells)
+    row, problems = read_row(cells)
     assert [problem.code for problem in problems] == list(codes)
     assert {problem.severity for problem in problems} <= {Severity.WARNING}
     assert row is not None
@@ -159,12 +159,15 @@ def test_counts_give_the_figures_of_a_line_or_leave_them_open(
 def test_what_is_left_open_has_bounds_and_says_why() -> None:
     """8 results, 4 relevant, the first at rank 1: 1 to 4 of them are among the first five."""
     summary = summary_of("8,4,1,,,,,4,", "csv_figure_open")
-    whole = figures(totals(read_text(HEADER + "1,q,c,8,4,1,,,,,,\n").report))
+    judged = figures(totals(read_text(HEADER + "1,q,c,8,4,1,,,,,,\n").report))
 
     assert summary.figures["mean_precision_at_5"] == (None, 0.2, 0.8)
     assert why_undefined(summary, "mean_precision_at_5") is Undefined.LEFT_OPEN
-    assert whole["mean_precision_at_5"].why_undefined is Undefined.LEFT_OPEN
-    assert (whole["composite"].why_undefined, whole["mrr"].value) == (Undefined.LEFT_OPEN, 1.0)
+    assert judged["mean_precision_at_5"].why_undefined is Undefined.LEFT_OPEN
+    assert (judged["composite"].why_undefined, judged["mrr"].value) == (
+        Undefined.LEFT_OPEN,
+        1.0,
+    )
     assert summary_of("5,,,,,,,3,nanti").figures["mean_precision_at_5"] == (None, 0.0, 1.0)
     # Success is undefined while the only hope cannot be told.
     assert (
@@ -193,7 +196,7 @@ def test_what_is_left_open_has_bounds_and_says_why() -> None:
 def test_numbers_and_notes_give_the_state_the_own_words_and_the_outcome(
     cells: str, state: str, notes: str, outcome: str | None
 ) -> None:
-    row, problems = one(cells)
+    row, problems = read_row(cells)
 
     assert row is not None
     assert problems == ()
@@ -203,7 +206,7 @@ def test_numbers_and_notes_give_the_state_the_own_words_and_the_outcome(
 
 
 @pytest.mark.parametrize(
-    ("cells", "column", "given", "computed"),
+    ("cells", "column", "stored", "computed"),
     [
         ("5,4,1,0.90,0.80,1.00,1,4,", "overall_precision", "0.9", "0.8"),
         ("5,4,1,0.80,0.60,1.00,1,4,", "precision_at_5", "0.6", "0.8"),
@@ -219,19 +222,19 @@ def test_numbers_and_notes_give_the_state_the_own_words_and_the_outcome(
     ],
 )
 def test_a_figure_that_contradicts_the_counts_is_reported_and_recomputed(
-    cells: str, column: str, given: str, computed: str
+    cells: str, column: str, stored: str, computed: str
 ) -> None:
-    _, (result,) = one(cells)
+    _, (result,) = read_row(cells)
 
     assert (result.code, result.severity) == ("csv_contradiction", Severity.WARNING)
-    assert result.details == {"column": column, "given": given, "computed": computed}
+    assert result.details == {"column": column, "given": stored, "computed": computed}
 
 
 def test_other_remarks_on_a_line_that_is_kept() -> None:
-    _, (aside,) = one("5,,,0.80,,1.00,1,4,")
+    _, (aside,) = read_row("5,,,0.80,,1.00,1,4,")
     assert aside.code == "csv_figures_without_count"
     assert aside.details == {"columns": "overall_precision, mrr, success"}
-    _, problems = one("5,4,,0.80,0.80,0.20,1,4,")
+    _, problems = read_row("5,4,,0.80,0.80,0.20,1,4,")
     assert [p.code for p in problems] == ["csv_figure_open", "csv_contradiction"]
     assert problems[1].details == {"column": "mrr", "given": "0.2", "computed": "0.5 - 1"}
     # A row of zeros of the original page may be unrated.
@@ -267,7 +270,7 @@ def test_other_remarks_on_a_line_that_is_kept() -> None:
 def test_a_line_that_cannot_be_is_an_error_with_its_column(
     cells: str, code: str, column: str | None
 ) -> None:
-    row, (problem,) = one(cells)
+    row, (problem,) = read_row(cells)
 
     assert (row, problem.severity) == (None, Severity.ERROR)
     assert (problem.code, problem.details.get("column")) == (code, column)

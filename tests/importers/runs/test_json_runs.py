@@ -23,12 +23,16 @@ from relevansi.importers.runs.problems import (
     message,
 )
 from relevansi.records import QueryState, ReadRun, Severity
-from tests.importers.runs.run_files import SITE, entry, query, read, told, v1, v2, v2_entry
+from tests.importers.runs.run_files import SITE, described, entry, query, read, v1, v2, v2_entry
 
 
 def test_a_v1_file_is_read_with_its_labels_and_its_hash() -> None:
-    kept: dict[str, Any] = {"latency_ms": 12.5, "usage": [{"prompt_tokens": 3}], "mood": {"a": [1]}}
-    document = v1(entry(**kept), total_questions=1, successful=1, note="x")
+    extras: dict[str, Any] = {
+        "latency_ms": 12.5,
+        "usage": [{"prompt_tokens": 3}],
+        "mood": {"a": [1]},
+    }
+    document = v1(entry(**extras), total_questions=1, successful=1, note="x")
     data = json.dumps(document).encode()
     run = json_runs.read("hybrid/test_results.json", b"\xef\xbb\xbf" + data)
 
@@ -38,7 +42,7 @@ def test_a_v1_file_is_read_with_its_labels_and_its_hash() -> None:
     assert (run.search_method, run.llm, run.total_questions) == ("hybrid", None, 1)
     assert (run.extra, run.problems) == ({"note": "x"}, ())
     assert [card.slug for card in run.queries[0].cards] == ["a", "b"]
-    assert run.queries[0].extra == kept
+    assert run.queries[0].extra == extras
 
 
 def test_a_v2_file_is_read_with_its_llm_and_its_properties_as_they_are() -> None:
@@ -117,7 +121,7 @@ def test_context_dependence_is_said_or_follows_the_category(
 
 
 @pytest.mark.parametrize(
-    ("broken", "place", "found"),
+    ("broken", "place", "kind"),
     [
         ({"question": "a", "response": ""}, "results[1].query_id", "missing"),
         (entry(2) | {"query_id": "2"}, "results[1].query_id", "a text"),
@@ -131,14 +135,14 @@ def test_context_dependence_is_said_or_follows_the_category(
     ],
 )
 def test_an_entry_without_a_number_or_question_of_its_own_is_left_out(
-    broken: object, place: str, found: str
+    broken: object, place: str, kind: str
 ) -> None:
     run = read(v1(entry(1), broken))
 
-    assert [(kept.query_id, kept.question) for kept in run.queries] == [(1, "Carikan rumah 1")]
-    assert told(run).startswith(f"test_results.json: {place} ")
-    assert found in told(run)
-    assert "left out" in told(run)
+    assert [(query.query_id, query.question) for query in run.queries] == [(1, "Carikan rumah 1")]
+    assert described(run).startswith(f"test_results.json: {place} ")
+    assert kind in described(run)
+    assert "left out" in described(run)
     assert run.problems[0].severity is Severity.ERROR
 
 
@@ -161,7 +165,7 @@ def test_a_broken_answer_is_kept_as_unreadable_and_another_wrong_value_ignored(
 ) -> None:
     run = read(v1(entry(1), entry(2, **changes)))
 
-    assert [kept.state for kept in run.queries] == [QueryState.RESULTS, state]
+    assert [query.state for query in run.queries] == [QueryState.RESULTS, state]
     problem, *_ = run.problems
     assert (problem.severity, problem.query_id) == (Severity.ERROR, 2)
     assert problem.details["place"] == f"results[1].{place}"
@@ -172,7 +176,7 @@ def test_an_impossible_number_is_reported_with_its_place(number: str) -> None:
     data = json.dumps(v1(entry(latency_ms="HERE"))).replace('"HERE"', number).encode()
     run = json_runs.read("test_results.json", data)
 
-    assert "results[0].latency_ms is no usable number" in told(run)
+    assert "results[0].latency_ms is no usable number" in described(run)
     assert run.queries[0].extra == {"latency_ms": None}
 
 
@@ -260,9 +264,9 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     st.dictionaries(st.sampled_from(["name", "slug", "price", "bedrooms", "url"]), _JSON),
 )
 def test_any_values_in_a_run_keep_its_good_question(
-    top: dict[str, Any], wrong: dict[str, Any], known: dict[str, Any]
+    top: dict[str, Any], wrong: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    entries = [entry(1, properties=[known]), wrong, v2_entry(known, query_id=2)]
+    entries = [entry(1, properties=[expected]), wrong, v2_entry(expected, query_id=2)]
     run = read({**top, "results": entries})
 
     assert run.queries[0].query_id == 1
@@ -311,10 +315,10 @@ def test_a_value_is_called_by_its_kind() -> None:
 
 
 def test_the_v1_and_the_v2_file_of_one_session_have_one_key() -> None:
-    one, other = v1(entry(1), entry(2)), v2(v2_entry({}, {}), v2_entry({}, {}, query_id=2))
-    other["results"][1]["question"] = " CARIKAN  rumah2"
+    v1_file, v2_file = v1(entry(1), entry(2)), v2(v2_entry({}, {}), v2_entry({}, {}, query_id=2))
+    v2_file["results"][1]["question"] = " CARIKAN  rumah2"
 
-    assert json_runs.session_key(read(one)) == json_runs.session_key(read(other))
+    assert json_runs.session_key(read(v1_file)) == json_runs.session_key(read(v2_file))
 
 
 @pytest.mark.parametrize("changes", [{"response": "x"}, {"question": "y"}, {"query_id": 3}])
@@ -340,17 +344,17 @@ def test_the_real_run_has_30_questions_and_237_cards(real_run: Path, name: str) 
 @pytest.mark.real
 def test_the_v2_file_of_the_real_run_says_the_same_and_more(real_run: Path) -> None:
     """198 listings for sale and 39 for rent, as its properties say."""
-    one, other = (
+    v1_run, v2_run = (
         json_runs.read(f"hybrid/{name}", (real_run / name).read_bytes())
         for name in ("test_results.json", "results.json")
     )
-    v1_cards = [card for read_one in one.queries for card in read_one.cards]
-    v2_cards = [card for read_one in other.queries for card in read_one.cards]
+    v1_cards = [card for read_one in v1_run.queries for card in read_one.cards]
+    v2_cards = [card for read_one in v2_run.queries for card in read_one.cards]
 
-    assert json_runs.session_key(one) == json_runs.session_key(other)
+    assert json_runs.session_key(v1_run) == json_runs.session_key(v2_run)
     for v1_card, fuller in zip(v1_cards, v2_cards, strict=True):
-        for name, said in asdict(v1_card).items():
-            assert said is None or said == getattr(fuller, name)
+        for name, value in asdict(v1_card).items():
+            assert value is None or value == getattr(fuller, name)
     assert [card.listing_type for card in v2_cards].count("sale") == 198
     assert [card.listing_type for card in v2_cards].count("rent") == 39
 

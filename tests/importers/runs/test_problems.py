@@ -33,10 +33,10 @@ def test_every_message_can_be_filled_in_every_language(language: str) -> None:
         problem = error(code, "run.json", dict.fromkeys(names, "x"), query_id=7, line=3)
 
         with speaking(language):
-            told = message(problem)
+            sentence = message(problem)
 
-        assert "%(" not in told, code
-        assert ("run.json" in told) == ("%(file)s" in text), code
+        assert "%(" not in sentence, code
+        assert ("run.json" in sentence) == ("%(file)s" in text), code
 
 
 def test_equal_remarks_are_one_line_with_a_count_and_the_first_places() -> None:

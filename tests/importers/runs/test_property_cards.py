@@ -173,19 +173,22 @@ def test_the_real_run_is_read_as_its_own_properties_say(real_run: Path) -> None:
     answers = json.loads((real_run / "test_results.json").read_text("utf-8"))["results"]
     listed = json.loads((real_run / "results.json").read_text("utf-8"))["results"]
     pairs = [
-        (card, known)
-        for answer, other in zip(answers, listed, strict=True)
-        for card, known in zip(parse(answer["response"]), other["properties"], strict=True)
+        (card, facts)
+        for answer, entry in zip(answers, listed, strict=True)
+        for card, facts in zip(parse(answer["response"]), entry["properties"], strict=True)
     ]
 
     assert len(pairs) == 237
-    for card, known in pairs:
+    for card, facts in pairs:
         assert (card.title, card.slug, card.location, card.source, card.price) == (
-            *(known[key] for key in ("name", "slug", "location", "source")),
-            known["price"] or None,
+            *(facts[key] for key in ("name", "slug", "location", "source")),
+            facts["price"] or None,
         )
-        assert (card.bedrooms, card.bathrooms) == (known.get("bedrooms"), known.get("bathrooms"))
-        assert card.listing_type in (None, known["listing_type"])
+        assert (card.bedrooms, card.bathrooms) == (
+            facts.get("bedrooms"),
+            facts.get("bathrooms"),
+        )
+        assert card.listing_type in (None, facts["listing_type"])
         assert card.url == f"https://2026-website.metaproperty.co.id/properti/{card.slug}"
     assert lost_areas(pairs) == lost_areas_with_decimals(answers)
 
@@ -193,12 +196,12 @@ def test_the_real_run_is_read_as_its_own_properties_say(real_run: Path) -> None:
 def lost_areas(pairs: list[tuple[Card, dict[str, Any]]]) -> int:
     """How many areas properties[] lacks; the others must be equal."""
     areas = [
-        (getattr(card, name), known.get(name))
-        for card, known in pairs
+        (getattr(card, name), listing.get(name))
+        for card, listing in pairs
         for name in ("land_area", "building_area")
     ]
-    assert all(known in (None, read) for read, known in areas)
-    return sum(known != read for read, known in areas)
+    assert all(listing in (None, read) for read, listing in areas)
+    return sum(listing != read for read, listing in areas)
 
 
 def lost_areas_with_decimals(answers: list[dict[str, Any]]) -> int:

@@ -9,7 +9,7 @@ import pytest
 from relevansi.importers.runs import json_runs, property_cards, property_particulars
 from relevansi.importers.runs.property_particulars import LONGEST_TEXT, enriched
 from relevansi.kinds.property import Card, ListedText, Particulars
-from tests.importers.runs.run_files import SITE, query, read, told, v2, v2_entry
+from tests.importers.runs.run_files import SITE, described, query, read, v2, v2_entry
 
 ANSWER = """Berikut rumah dekat mall:
 
@@ -42,7 +42,7 @@ def test_a_card_keeps_its_section_and_the_lines_that_fill_no_field() -> None:
 
 
 def test_what_describes_a_property_is_read_under_any_of_its_names() -> None:
-    said = property_particulars.read_particulars(
+    particulars = property_particulars.read_particulars(
         {
             "Deskripsi": "Rumah asri.\r\n<p>Hadap <b>timur</b> &amp; sejuk</p>",
             "fasilitas": ["CCTV", {"name": "Gym", "distance_m": 40}, "CCTV", None],
@@ -54,7 +54,7 @@ def test_what_describes_a_property_is_read_under_any_of_its_names() -> None:
         }
     )
 
-    assert said == Particulars(
+    assert particulars == Particulars(
         description="Rumah asri.\nHadap timur & sejuk",
         features=("CCTV", "Gym (40 m)"),
         facts=(
@@ -111,7 +111,7 @@ def test_the_surest_mark_of_a_property_is_its_identity(card: Card, name: str) ->
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "second", "same"),
     [
         ({"price": 1}, {"price": 2}, False),
         ({"price": 1}, {"price": 1, "price_max": 2}, False),
@@ -126,23 +126,23 @@ def test_the_surest_mark_of_a_property_is_its_identity(card: Card, name: str) ->
     ],
 )
 def test_only_stated_facts_that_matter_contradict_each_other(
-    one: dict[str, object], other: dict[str, object], same: bool
+    first: dict[str, object], second: dict[str, object], same: bool
 ) -> None:
-    first, second = Card(title="A", **one), Card(title="B", **other)  # type: ignore[arg-type]
+    a, b = Card(title="A", **first), Card(title="B", **second)  # type: ignore[arg-type]
 
-    assert (not first.differences(second)) is (not second.differences(first)) is same
+    assert (not a.differences(b)) is (not b.differences(a)) is same
 
 
 def test_the_fullest_version_has_every_fact_and_the_longer_place() -> None:
-    known = Card(title="A", price=1, location="Cemara")
-    other = Card(title="B", price=2, bedrooms=3, location="Cemara, Medan")
+    stored = Card(title="A", price=1, location="Cemara")
+    further = Card(title="B", price=2, bedrooms=3, location="Cemara, Medan")
 
-    assert known.fullest(other) == Card(title="A", price=1, bedrooms=3, location="Cemara, Medan")
-    assert other.fullest(known) == other
+    assert stored.fullest(further) == Card(title="A", price=1, bedrooms=3, location="Cemara, Medan")
+    assert further.fullest(stored) == further
 
 
 def test_the_answer_stands_and_properties_fill_what_it_does_not_say() -> None:
-    known = {
+    listing = {
         "name": "Another",
         "slug": "a",
         "location": "Binjai",
@@ -159,7 +159,7 @@ def test_the_answer_stands_and_properties_fill_what_it_does_not_say() -> None:
         "image_url": "https://cdn.example/a.jpg",
         "api_data": {"bathrooms": 9, "images": [{"image_url": "https://cdn.example/b.jpg"}]},
     }
-    first, second = query(v2(v2_entry(known, {"slug": "b", "price": 0, "bedrooms": 9}))).cards
+    first, second = query(v2(v2_entry(listing, {"slug": "b", "price": 0, "bedrooms": 9}))).cards
 
     assert (first.title, first.location, first.price) == ("Rumah A", "Medan", 800_000_000)
     assert (first.bedrooms, first.bathrooms, first.floors) == (4, None, 2)
@@ -198,7 +198,7 @@ def test_a_broken_property_value_is_reported_and_the_others_used() -> None:
     run = read(v2(v2_entry({"slug": "a", "bedrooms": [3], "floors": 2}, {})))
 
     assert run.queries[0].cards[0].floors == 2
-    assert "results[0].properties[0].bedrooms" in told(run)
+    assert "results[0].properties[0].bedrooms" in described(run)
 
 
 def test_two_files_of_a_session_list_a_property_once_with_what_each_says() -> None:

@@ -38,7 +38,7 @@ def test_questions_come_in_the_order_of_the_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "place", "found"),
+    ("rows", "place", "kind"),
     [
         ([{**GOOD, "id": "1"}], "[0].id", "a text"),
         ([{"query_id": "4", "question": "A"}], "[0].query_id", "a text"),
@@ -66,14 +66,14 @@ def test_questions_come_in_the_order_of_the_file() -> None:
         ("id,question,context_dependent\n1,A,mungkin\n", "line 2, context_dependent", "is wrong"),
     ],
 )
-def test_a_wrong_question_refuses_the_file(rows: object, place: str, found: str) -> None:
+def test_a_wrong_question_refuses_the_file(rows: object, place: str, kind: str) -> None:
     with pytest.raises(UnusableQuestions) as refusal:
         read("q.json", rows.encode() if isinstance(rows, str) else data(rows))
 
     with speaking("en"):
-        told = refusal.value.advice()
-    assert told.removeprefix("q.json").lstrip(":, ").startswith(place)
-    assert found in told
+        advice = refusal.value.advice()
+    assert advice.removeprefix("q.json").lstrip(":, ").startswith(place)
+    assert kind in advice
 
 
 @pytest.mark.parametrize(

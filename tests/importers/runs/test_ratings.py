@@ -20,7 +20,7 @@ RUN = run(query(1, card("a")))
 def test_changes_come_in_the_order_in_which_they_were_made() -> None:
     result = read(ratings(RUN, change(2, 1, "quality", 3), change(1, 1, "quality", 2)))
 
-    assert [one.value for one in result.changes] == ["2", "3"]
+    assert [change.value for change in result.changes] == ["2", "3"]
     assert result.cards[1][1].identity == "slug:a"
 
 
@@ -52,7 +52,7 @@ def test_a_change_that_cannot_be_is_left_out_and_told(wrong: dict[str, Any]) -> 
     good = change(1, 1, "quality", 4)
     result = read(ratings(RUN, {**change(2, 1, "quality", 1), **wrong}, good))
 
-    assert [one.event_id for one in result.changes] == ["e1"]
+    assert [change.event_id for change in result.changes] == ["e1"]
     assert [problem.code for problem in result.problems] == ["ratings_change_wrong"]
     assert "changes[0]" in message(result.problems[0])
 
@@ -60,7 +60,7 @@ def test_a_change_that_cannot_be_is_left_out_and_told(wrong: dict[str, Any]) -> 
 def test_of_two_changes_with_one_id_the_first_counts() -> None:
     result = read(ratings(RUN, change(1, 1, "quality", 4), change(1, 1, "quality", 5)))
 
-    assert [one.value for one in result.changes] == ["4"]
+    assert [change.value for change in result.changes] == ["4"]
     assert [problem.code for problem in result.problems] == ["ratings_change_wrong"]
 
 
@@ -85,4 +85,4 @@ def test_unknown_keys_and_missing_cards_do_no_harm() -> None:
     result = read(json.dumps(decoded | {"queries": [{"query_id": 1}, 3], "more": 1}).encode())
 
     assert result.cards == {}
-    assert [one.value for one in result.changes] == [None]
+    assert [change.value for change in result.changes] == [None]

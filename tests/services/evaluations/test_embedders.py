@@ -25,7 +25,7 @@ PAIR = [("rumah", "ruko")]
 
 def test_an_endpoint_gives_the_cosine_of_each_pair_and_is_asked_once_for_a_text() -> None:
     pairs = [("rumah", "keduanya"), ("ruko", "keduanya"), ("rumah", "ruko"), ("rumah", " ")]
-    with serving() as (url, asked):
+    with serving() as (url, requests):
         embedder = embedders.endpoint(url, "tiny", "secret")
 
         assert embedder.cosines(pairs, []) == pytest.approx([0.6, 0.8, 0, 0])
@@ -33,8 +33,8 @@ def test_an_endpoint_gives_the_cosine_of_each_pair_and_is_asked_once_for_a_text(
         assert embedder.name == f"tiny ({url}/embeddings)"
         embedders.endpoint(f"{url}/embeddings/", "tiny").cosines(PAIR, [])
     body = {"model": "tiny", "input": ["rumah", "keduanya", "ruko"]}
-    assert asked[0] == ("/v1/embeddings", "Bearer secret", body)
-    assert [question[:2] for question in asked[1:]] == [("/v1/embeddings", None)]
+    assert requests[0] == ("/v1/embeddings", "Bearer secret", body)
+    assert [question[:2] for question in requests[1:]] == [("/v1/embeddings", None)]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ FILES = {
 }
 
 
-def kept(session: Session, study: Study, kind: EvaluationKind, *files: NamedBytes) -> Evaluation:
+def stored(session: Session, study: Study, kind: EvaluationKind, *files: NamedBytes) -> Evaluation:
     with WaitingRows() as rows:
         scored = scoring.score(ScoringSettings(kind), files or [FILES[kind]], rows)
         result, _ = evaluations.store(session, study, scored, rows, NOW)
@@ -33,7 +33,7 @@ def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
     session: Session, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [CHUNKS[i % 2] | {"id": f"c{i}"} for i in range(120)]
-    result = kept(session, study, EvaluationKind.CHUNKS, NamedBytes("many.jsonl", lines(*rows)))
+    result = stored(session, study, EvaluationKind.CHUNKS, NamedBytes("many.jsonl", lines(*rows)))
 
     last = evaluations.page(session, result, Show.ALL, 99)
     failed = evaluations.page(session, result, Show.FAILED, 2)
@@ -43,7 +43,7 @@ def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
     assert (failed.counts[Show.FAILED], len(failed.items)) == (60, 10)
     monkeypatch.setattr(scoring, "MAX_ROWS", 119)
     with pytest.raises(ImportRefused):
-        kept(session, study, EvaluationKind.CHUNKS, NamedBytes("many.jsonl", lines(*rows)))
+        stored(session, study, EvaluationKind.CHUNKS, NamedBytes("many.jsonl", lines(*rows)))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_another_file_is_refused_saying_what_it_looks_like(
 
 
 def test_an_item_or_evaluation_that_is_not_there_is_unknown(session: Session, study: Study) -> None:
-    result = kept(session, study, EvaluationKind.ANSWERS)
+    result = stored(session, study, EvaluationKind.ANSWERS)
 
     with pytest.raises(UnknownEvaluation):
         evaluations.find_item(session, result, 99)
@@ -79,7 +79,7 @@ def test_an_item_or_evaluation_that_is_not_there_is_unknown(session: Session, st
 def test_items_fail_by_their_parts_and_a_sentence_without_a_claim_is_no_failure(
     session: Session, study: Study
 ) -> None:
-    result = kept(session, study, EvaluationKind.ANSWERS)
+    result = stored(session, study, EvaluationKind.ANSWERS)
 
     items = evaluations.page(session, result, Show.ALL, 1).items
 
@@ -88,8 +88,8 @@ def test_items_fail_by_their_parts_and_a_sentence_without_a_claim_is_no_failure(
 
 
 def test_deleting_takes_the_items_and_is_logged(session: Session, study: Study) -> None:
-    result = kept(session, study, EvaluationKind.ANSWERS)
-    kept(session, study, EvaluationKind.CHUNKS)
+    result = stored(session, study, EvaluationKind.ANSWERS)
+    stored(session, study, EvaluationKind.CHUNKS)
     gone = result.id
 
     evaluations.remove(session, study, result, NOW)

@@ -103,7 +103,7 @@ def golds(draw: st.DrawFn) -> dict[str, Any]:
 
 
 RESULTS = st.dictionaries(IDS, st.lists(cards(), max_size=4)).map(
-    lambda found: {"results": [{"query_id": n, "properties": p} for n, p in found.items()]}
+    lambda cards: {"results": [{"query_id": n, "properties": p} for n, p in cards.items()]}
 )
 PLACES = st.sampled_from("0123")
 OVERRIDES = st.dictionaries(
@@ -152,14 +152,14 @@ def test_every_figure_is_that_of_the_second_implementation(
 
 def test_a_question_of_which_no_card_has_a_pass_rate_has_no_mean_and_one_without_cards_0() -> None:
     """With MISSING left out, a card without any of the facts that are asked is in no mean."""
-    asked = {"question": "ada?", "category": "x", "expected_result": "has_data"}
+    question = {"question": "ada?", "category": "x", "expected_result": "has_data"}
     gold = {
         "questions": [
-            {"id": number, "constraints": {"bedrooms": {"min": 3}}, **asked} for number in (1, 2)
+            {"id": number, "constraints": {"bedrooms": {"min": 3}}, **question} for number in (1, 2)
         ]
     }
     results = {"results": [{"query_id": 1, "properties": [{"name": "rumah"}]}]}
 
     result = ours(gold, results, None, None, left_out=True)["evaluations"]
 
-    assert [one["mean_cpr"] for one in result] == [None, 0]
+    assert [row["mean_cpr"] for row in result] == [None, 0]

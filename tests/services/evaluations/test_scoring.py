@@ -37,19 +37,19 @@ def test_every_recorded_figure_of_the_real_run_comes_out_to_4_decimals(
     theirs = dict(leaves({**file["metrics"], "evaluations": file["evaluations"]}))
     names = ["questions_v2.json", "results.json", *(["manual_input.json"] if by_hand else [])]
     files = [NamedBytes(name, (real_run / name).read_bytes()) for name in names]
-    report, told = scoring.constraint_scoring(*files)
+    report, problems = scoring.constraint_scoring(*files)
 
     assert dict(leaves(constraints_json(report))) == theirs
     assert len(theirs) == 380  # 3 + 6 + 3 + 8 totals, 12 categories of 5, 30 questions of 10
-    assert told == ()
+    assert problems == ()
 
 
 def gold(*questions: dict[str, Any], **top: object) -> NamedBytes:
-    asked = [
+    entries = [
         {"question": "ada?", "category": "a", "expected_result": "has_data", **question}
         for question in questions
     ]
-    return NamedBytes("gold.json", json.dumps({**top, "questions": asked}).encode())
+    return NamedBytes("gold.json", json.dumps({**top, "questions": entries}).encode())
 
 
 def results(**cards: int) -> NamedBytes:
@@ -61,15 +61,15 @@ def results(**cards: int) -> NamedBytes:
 
 
 @pytest.mark.parametrize(
-    ("stated", "in_file", "used"),
+    ("option", "in_file", "used"),
     [(None, {}, Fraction(3, 5)), (None, {"threshold_t": 0.8}, Fraction(4, 5)),
      (Fraction(0), {"threshold_t": 0.8}, Fraction(0))],
 )  # fmt: skip
 def test_the_threshold_is_the_one_given_else_the_gold_file_s(
-    stated: Fraction | None, in_file: dict[str, object], used: Fraction
+    option: Fraction | None, in_file: dict[str, object], used: Fraction
 ) -> None:
     report, _ = scoring.constraint_scoring(
-        gold({"id": 1}, **in_file), results(q1=1), threshold=stated
+        gold({"id": 1}, **in_file), results(q1=1), threshold=option
     )
 
     assert report.threshold == used
@@ -80,12 +80,14 @@ def test_decisions_and_results_that_belong_nowhere_are_told() -> None:
         "manual_evaluations": {"1": {"0": {"result": "fail"}, "7": {"result": "pass"}}},
         "constraint_overrides": {"5": {"0": {"location": "pass"}}},
     }
-    report, told = scoring.constraint_scoring(
+    report, problems = scoring.constraint_scoring(
         gold({"id": 1}), results(q1=1, q9=1), NamedBytes("manual.json", json.dumps(manual).encode())
     )
 
     assert report.totals.mean_cpr == 0
-    assert [(one.code, one.query_id, one.details.get("place")) for one in told] == [
+    assert [
+        (problem.code, problem.query_id, problem.details.get("place")) for problem in problems
+    ] == [
         ("result_without_question", 9, None),
         ("value_wrong", 1, "manual_evaluations.1.7"),
         ("value_wrong", 5, "constraint_overrides.5"),
@@ -110,17 +112,17 @@ def test_no_answer_is_held_while_the_next_one_is_scored() -> None:
     """One line is read for each score that is taken; the summary keeps numbers alone."""
     line = json.dumps({"id": 1, "answer": "Tidak tahu.", "latency_ms": 5}).encode() + b"\n"
     file: Any = Endless(line, 3000)
-    taken: list[int] = []
+    positions: list[int] = []
 
     head, _ = scoring.score_rows(
         OF_ANSWERS,
         "a.jsonl",
         file,
-        lambda _: taken.append(file.n_read),
+        lambda _: positions.append(file.n_read),
         pytest.fail,  # type: ignore[arg-type]
     )
 
-    assert taken == list(range(1, 3001))
+    assert positions == list(range(1, 3001))
     assert head["summary"]["p95_latency_ms"] == 5
 
 
@@ -139,7 +141,7 @@ def test_the_first_rows_are_the_first_lines_good_or_bad() -> None:
     settings = ScoringSettings(EvaluationKind.ANSWERS, first=4)
     head, _ = scoring.score_rows(settings, "a.jsonl", io.BytesIO(data), met.append, met.append)
 
-    assert [type(one) for one in met] == [ScoredRow, Problem, Problem, ScoredRow, Problem]
+    assert [type(each) for each in met] == [ScoredRow, Problem, Problem, ScoredRow, Problem]
     last = met[-1]
     assert isinstance(last, Problem)
     assert (last.code, last.details) == ("line_similarities_count", {"found": 1, "expected": 2})
@@ -155,7 +157,7 @@ def test_chunks_of_several_strategies_have_means_of_their_own() -> None:
     file = io.BytesIO(lines(*rows) + b"x")
     head, _ = scoring.score_rows(settings, "c.jsonl", file, met.append, met.append)
 
-    assert [type(one) for one in met] == [*[ScoredRow] * 4, Problem]
+    assert [type(each) for each in met] == [*[ScoredRow] * 4, Problem]
     assert head["summary"]["recall"] == 0.625  # 1/2, 1, 0, 1
     recalls = {name: part["recall"] for name, part in head["strategies"].items()}
     assert recalls == {"kecil": 0.5, "besar": 0.5, "": 1.0}
@@ -191,16 +193,16 @@ def test_the_dev_set_comes_first_and_may_end_the_scoring(
         subset=NamedBytes("dev.json", json.dumps(subset).encode()),
         stop_at_gate=stops,
     )
-    taken: list[ScoredRow] = []
+    rows: list[ScoredRow] = []
     head, _ = scoring.score_json(
         settings,
         answered(True, False, True),
-        taken.append,
+        rows.append,
         pytest.fail,  # type: ignore[arg-type]
     )
 
     assert (head["subset"]["count"], head["summary"]["count"]) == counts
-    assert (len(taken), head["stopped"]) == (counts[1], stopped)
+    assert (len(rows), head["stopped"]) == (counts[1], stopped)
 
 
 def test_a_question_of_which_no_card_has_a_pass_rate_has_no_mean_and_one_without_cards_0() -> None:

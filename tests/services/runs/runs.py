@@ -20,9 +20,9 @@ from tests.conftest import NOW
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 
 
-def card(slug: str, **stated: object) -> Card:
+def card(slug: str, **values: object) -> Card:
     """Return a card of which only the slug and what is `stated` is known."""
-    return replace(Card(title=slug.title(), slug=slug), **stated)
+    return replace(Card(title=slug.title(), slug=slug), **values)
 
 
 def query(
@@ -38,7 +38,7 @@ def query(
         query_id=query_id,
         question=text or f"Question {query_id}",
         category=category,
-        response=f"Answer {query_id}: {[shown.slug for shown in cards]}",
+        response=f"Answer {query_id}: {[each.slug for each in cards]}",
         state=state or (QueryState.RESULTS if cards else QueryState.EMPTY),
         cards=cards,
         context_dependent=context_dependent,
@@ -71,7 +71,7 @@ def click(
 
 def slugs(cards: Sequence[Card]) -> list[str | None]:
     """Return the slugs of `cards` in order."""
-    return [shown.slug for shown in cards]
+    return [each.slug for each in cards]
 
 
 def store(session: Session, study: Study, read: ReadRun, **labels: str) -> ImportedRun:

@@ -35,10 +35,10 @@ def test_a_file_is_one_run_whatever_its_other_forms(
     read = run(query(1, card("a")), query(2), query(3, state=QueryState.FAILED))
     first = store(session, study, read, search_method="vector_only", llm="gpt")
     again = store(session, study, read)
-    other = store(session, study, run(*read.queries, method="api_only"))
+    second_run = store(session, study, run(*read.queries, method="api_only"))
 
     assert (again.id, again.already_imported) == (first.id, True)
-    assert other.id != first.id
+    assert second_run.id != first.id
     assert (count(session, Result), count(session, JudgedItem)) == (2, 2)  # and the emptiness
     row = session.get_one(Run, first.id)  # labels given at import win, the file's are kept
     assert (row.search_method, row.llm) == ("vector_only", "gpt")
@@ -137,19 +137,19 @@ def test_the_questions_of_all_files_are_counted_as_they_are_read_once(
         for n in range(2)
     ]
     session.flush()
-    told: list[tuple[int, int]] = []
+    steps: list[tuple[int, int]] = []
 
-    def on_progress(done: int, of: int) -> None:
-        told.append((done, of))
+    def on_progress(n: int, of: int) -> None:
+        steps.append((n, of))
 
     kinds.read_files(session, study, kinds.order_to_read(files), on_progress)(session, study, NOW)
-    assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    assert steps == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
     session.flush()
     session.expire_all()
-    told.clear()
+    steps.clear()
     finish = kinds.store_files(session, study, kinds.order_to_store(files, {}), on_progress)
 
-    assert told == [(4, 4)]
+    assert steps == [(4, 4)]
     assert len(finish(session, study, NOW)["runs"]) == 2
     assert count(session, Upload) == 0
 
@@ -247,11 +247,11 @@ def test_a_run_stored_in_portions_has_the_rows_of_one_stored_at_once(
             result.append([tuple(row) for row in session.execute(listed)])
         return result
 
-    whole = rows(study)
+    rows_at_once = rows(study)
     monkeypatch.setattr(stored_runs, "PORTION", 1)
 
-    assert rows(second_study) == whole
-    assert [(rank, identity, content) for _, rank, _, identity, content, *_ in whole[0]] == [
+    assert rows(second_study) == rows_at_once
+    assert [(rank, identity, content) for _, rank, _, identity, content, *_ in rows_at_once[0]] == [
         (1, "slug:a", 1),
         (2, "slug:b", 1),
         (3, "slug:a", 1),
@@ -261,18 +261,18 @@ def test_a_run_stored_in_portions_has_the_rows_of_one_stored_at_once(
         (1, "slug:b", 1),
         (2, "slug:c", 1),
     ]
-    assert whole[0][0][5] == {"title": "A", "slug": "a", "price": 5, "bedrooms": 3}
-    assert [row[2].get("floors") for row in whole[1][-2:]] == [None, 2]  # type: ignore[attr-defined]
+    assert rows_at_once[0][0][5] == {"title": "A", "slug": "a", "price": 5, "bedrooms": 3}
+    assert [row[2].get("floors") for row in rows_at_once[1][-2:]] == [None, 2]  # type: ignore[attr-defined]
 
 
 def test_a_chatbot_s_own_key_is_never_taken_for_the_ranks_below(
     session: Session, study: Study
 ) -> None:
     """A file's "tail" is kept under another name, and ranking figures know nothing of it."""
-    own = replace(query(1, card("a")), extra={"tail": "abc", "usage": 1})
-    stored = store(session, study, run(own))
-    kept = session.scalars(select(Query.extra)).one()
-    [asked] = verdicts.asked_queries(session, Query.run_id == stored.id, pooled=True)
+    read_query = replace(query(1, card("a")), extra={"tail": "abc", "usage": 1})
+    stored = store(session, study, run(read_query))
+    extra = session.scalars(select(Query.extra)).one()
+    [asked_query] = verdicts.asked_queries(session, Query.run_id == stored.id, pooled=True)
 
-    assert kept == {"tail_": "abc", "usage": 1}
-    assert asked.tail == ()
+    assert extra == {"tail_": "abc", "usage": 1}
+    assert asked_query.tail == ()

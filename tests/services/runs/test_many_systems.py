@@ -13,9 +13,9 @@ from tests.conftest import NOW
 def lists_of(systems: int, offset: int) -> bytes:
     """So many systems that list two documents of three for each of ten questions."""
     rows = [
-        f"s{system},q{asked},question {asked},d{(system + rank) % 3 + offset},{rank}\n"
+        f"s{system},q{number},question {number},d{(system + rank) % 3 + offset},{rank}\n"
         for system in range(systems)
-        for asked in range(10)
+        for number in range(10)
         for rank in (1, 2)
     ]
     return ("system,query_id,query,doc_id,rank\n" + "".join(rows)).encode()

@@ -33,15 +33,15 @@ def test_four_systems_of_one_file_have_its_order_everywhere(session: Session, st
     read = results.read_files("four.csv", [("four.csv", FOUR.encode())])
     stored = stored_results.store(session, study, read, NOW)
     session.commit()
-    methods = {one.id: one.search_method for one in stored.runs}
+    methods = {run.id: run.search_method for run in stored.runs}
 
-    def named(ids: list[str]) -> list[str | None]:
-        return [methods[one] for one in ids]
+    def methods_of(ids: list[str]) -> list[str | None]:
+        return [methods[run_id] for run_id in ids]
 
-    assert named([one.id for one in stored.runs]) == IN_FILE
-    assert named([one.id for one in runs.in_order(session, study)]) == IN_FILE
-    assert named([row.id for row in rows.run_rows(session, study)]) == IN_FILE
-    assert named([*chosen_runs.of_phase(session, study, 1)]) == IN_FILE
+    assert methods_of([run.id for run in stored.runs]) == IN_FILE
+    assert methods_of([run.id for run in runs.in_order(session, study)]) == IN_FILE
+    assert methods_of([row.id for row in rows.run_rows(session, study)]) == IN_FILE
+    assert methods_of([*chosen_runs.of_phase(session, study, 1)]) == IN_FILE
     assert [row.search_method for row in gold.sets(session, study)[0].runs] == IN_FILE
     rule = reports.rule_of(session, study)
     compared = comparisons.report(session, study, chosen_runs.of_phase(session, study, 1), rule)
@@ -50,8 +50,10 @@ def test_four_systems_of_one_file_have_its_order_everywhere(session: Session, st
     ]
     files, _ = trees.tree(session, study, rule, lambda *_: b"<html>")
     (report,) = (data.decode() for name, data in files.items() if "evaluation_report" in name)
-    assert sorted(IN_FILE, key=lambda one: report.index(f"Run {labels.method(one)}")) == IN_FILE
-    assert [(methods[one.first], methods[one.second], one.mean) for one in result] == [
+    assert (
+        sorted(IN_FILE, key=lambda method: report.index(f"Run {labels.method(method)}")) == IN_FILE
+    )
+    assert [(methods[each.first], methods[each.second], each.mean) for each in result] == [
         ("vector", "zeta", 0.5),
         ("vector", "alpha", 1.0),
         ("vector", "api_only", 0.5),
@@ -67,7 +69,7 @@ def test_files_of_one_import_come_one_after_the_other(session: Session, study: S
         store(session, study, read)
     session.commit()
 
-    assert [one.search_method for one in runs.in_order(session, study)] == ["c", "a", "d", "b"]
+    assert [run.search_method for run in runs.in_order(session, study)] == ["c", "a", "d", "b"]
 
 
 def test_a_run_of_a_chatbot_goes_to_the_place_of_its_method(session: Session, study: Study) -> None:
@@ -75,6 +77,6 @@ def test_a_run_of_a_chatbot_goes_to_the_place_of_its_method(session: Session, st
         read = run(query(1, card("a")), method=method, name=f"{method}.json")
         store(session, study, read)
 
-    result = [one.search_method for one in runs.in_order(session, study)]
+    result = [run.search_method for run in runs.in_order(session, study)]
 
     assert result == ["api_only", "hybrid", "own"]

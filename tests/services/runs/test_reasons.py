@@ -36,8 +36,8 @@ def _run_id(session: Session, study: Study, rater: Rater) -> str:
     read = run(query(1, card("a"), card("b"), card("c")), query(2))
     run_id = store(session, study, read).id
     people = [rater, *(studies.add_rater(session, study, name, NOW) for name in ("Ani", "Budi"))]
-    for who, given in zip(people, GIVEN.values(), strict=True):
-        for rank, (verdict, reason) in enumerate(given, start=1):
+    for who, verdicts in zip(people, GIVEN.values(), strict=True):
+        for rank, (verdict, reason) in enumerate(verdicts, start=1):
             judgments.judge(session, who, run_id, 1, rank, verdict, click(f"v{rank}"))
             judgments.give_reason(session, who, run_id, 1, rank, reason, click(f"r{rank}"))
     return run_id
@@ -52,12 +52,12 @@ def test_a_rater_s_file_has_the_reasons_that_count(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     """A reason beside "relevant" counts no more; the qrels have none."""
-    own = reports.of_rater(rater)
-    assert column(session, study, run_id, own) == ["price", "location", ""]
-    document = json.loads(exports.export(session, study, run_id, own, "json").data)
+    rule = reports.of_rater(rater)
+    assert column(session, study, run_id, rule) == ["price", "location", ""]
+    document = json.loads(exports.export(session, study, run_id, rule, "json").data)
     results = document["queries"][0]["results"]
     assert [result.get("reason") for result in results] == ["price", "location", None]
-    qrels = exports.export(session, study, run_id, own, "qrels").data
+    qrels = exports.export(session, study, run_id, rule, "qrels").data
     assert b"price" not in qrels
 
 

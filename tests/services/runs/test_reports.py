@@ -15,9 +15,9 @@ from relevansi.services.agreement import adjudications
 from relevansi.services.judging import judgments, stored_summaries
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.stored_summaries import RunProgress
-from relevansi.services.runs import reports
+from relevansi.services.runs import reports, votes
 from relevansi.services.runs.reports import Rule, UnknownRater, UnknownRule
-from relevansi.services.runs.votes import Provenance, margin, provenance
+from relevansi.services.runs.votes import Provenance, margin
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
@@ -43,11 +43,11 @@ def test_figures_of_a_rated_run_worked_by_hand(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
     report = reports.report(session, study, rated_run, reports.of_rater(rater))
-    kept = figures(totals(report))["mean_precision_at_5"]
+    mean = figures(totals(report))["mean_precision_at_5"]
     # "Cannot tell" is in a new study's denominators: 1/3 and 2/2; with question 4 open
     # from (1/3 + 1 + 0) / 3 to (1/3 + 1 + 1) / 3.
     assert report.cannot_tell == "not_relevant"
-    assert (kept.value, kept.lower, kept.upper) == pytest.approx((2 / 3, 4 / 9, 7 / 9))
+    assert (mean.value, mean.lower, mean.upper) == pytest.approx((2 / 3, 4 / 9, 7 / 9))
     set_study(session, study, cannot_tell="left_out")
     result = figures(totals(reports.report(session, study, rated_run, reports.of_rater(rater))))
 
@@ -98,18 +98,18 @@ def test_how_far_a_run_is_rated_follows_the_rule(
 ) -> None:
     """The first rater left the card of question 4 open, which the second one's vote decides."""
     in_run = Query.run_id == rated_run
-    own = reports.state(session, study, in_run, reports.of_rater(rater))
-    whole = RunProgress.together(
+    of_rater = reports.state(session, study, in_run, reports.of_rater(rater))
+    together = RunProgress.together(
         stored_summaries.by_category(session, rater.id, rated_run).values()
     )
-    assert own.cards + own.lists == whole.open_judgments
-    assert own.answers == whole.totals.n_unrated
+    assert of_rater.cards + of_rater.lists == together.open_judgments
+    assert of_rater.answers == together.totals.n_unrated
 
     second = studies.add_rater(session, study, "Second", NOW)
     judgments.judge(session, second, rated_run, 4, 1, YES, click("second"))
     merged = reports.state(session, study, in_run, Rule("majority"))
 
-    assert (own.complete, own.cards, own.stage) == (3, 1, "rating")
+    assert (of_rater.complete, of_rater.cards, of_rater.stage) == (3, 1, "rating")
     assert (merged.complete, merged.cards, merged.lists) == (4, 0, 0)
     assert merged.stage == "waiting"
     assert "Second" in merged.behind
@@ -158,7 +158,7 @@ def test_an_owner_who_only_organises_holds_nothing_up(
 
 
 @pytest.mark.parametrize(
-    ("cast", "found"),
+    ("cast", "provenance"),
     [
         (["1"], Provenance.UNANIMOUS),
         (["1", "unsure"], Provenance.UNANIMOUS),  # "cannot tell" does not vote
@@ -169,9 +169,9 @@ def test_an_owner_who_only_organises_holds_nothing_up(
         ([], Provenance.OPEN),
     ],
 )
-def test_votes_say_where_a_label_comes_from(cast: list[str], found: Provenance) -> None:
-    assert provenance(cast) is found
-    assert provenance(cast, adjudicated=True) is Provenance.ADJUDICATED
+def test_votes_say_where_a_label_comes_from(cast: list[str], provenance: Provenance) -> None:
+    assert votes.provenance(cast) is provenance
+    assert votes.provenance(cast, adjudicated=True) is Provenance.ADJUDICATED
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,14 @@ CORPUS = '{"_id": "d7", "text": "Long red dress"}\n{"_id": "d2", "text": "Red go
 def look(
     session: Session, study: Study, files: dict[str, str], choices: Choices | None = None
 ) -> ResultsReport:
-    given = [(name, text.encode()) for name, text in files.items()]
-    result = results.read("files", results.packed(given, choices))
-    known = results.known_choices(study, result)
-    result = result if known is None else results.read("files", results.packed(given, known))
+    contents = [(name, text.encode()) for name, text in files.items()]
+    result = results.read("files", results.packed(contents, choices))
+    remembered = results.known_choices(study, result)
+    result = (
+        result
+        if remembered is None
+        else results.read("files", results.packed(contents, remembered))
+    )
     brief, remainder = results.parted(result)
     visited = results.examine(session, study, results.read(brief.name, remainder))
     looked = results.examine(session, study, brief)
@@ -51,7 +55,9 @@ def look(
     return visited
 
 
-def put(session: Session, study: Study, files: dict[str, str], **decided: Any) -> StoredResults:
+def imported(
+    session: Session, study: Study, files: dict[str, str], **decided: Any
+) -> StoredResults:
     """Look at files and store them, as the page does."""
     choices = decided.pop("choices", None)
     report = look(session, study, files, choices)
@@ -67,8 +73,8 @@ def lists_of(session: Session, run_id: str) -> dict[str, list[str | None]]:
     result: dict[str, list[str | None]] = {}
     for scalar in session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)):
         items = [listed_item(item.card, item.judged_item.card) for item in scalar.results]
-        named = scalar.question.external_id or scalar.question.text
-        result[named] = [getattr(item, "doc_id", None) for item in items]
+        question = scalar.question.external_id or scalar.question.text
+        result[question] = [getattr(item, "doc_id", None) for item in items]
     return result
 
 
@@ -79,13 +85,13 @@ def rater_named(session: Session, study: Study, name: str) -> Rater:
 def test_two_runs_of_one_collection_without_answers_are_two_runs_of_one_question_set(
     session: Session, study: Study
 ) -> None:
-    (one,) = put(session, study, {"one.txt": ONE, "topics.tsv": TOPICS}).runs
-    (other,) = put(session, study, {"other.txt": OTHER}).runs
+    (first,) = imported(session, study, {"one.txt": ONE, "topics.tsv": TOPICS}).runs
+    (second,) = imported(session, study, {"other.txt": OTHER}).runs
 
-    assert one.id != other.id
-    assert (one.search_method, other.search_method) == ("bm25", "dense")
-    assert lists_of(session, one.id) == {"q1": ["d7", "d2"], "q2": ["d3"]}
-    assert lists_of(session, other.id) == {"q1": ["d7"], "q2": ["d9"]}
+    assert first.id != second.id
+    assert (first.search_method, second.search_method) == ("bm25", "dense")
+    assert lists_of(session, first.id) == {"q1": ["d7", "d2"], "q2": ["d3"]}
+    assert lists_of(session, second.id) == {"q1": ["d7"], "q2": ["d9"]}
     assert (count(session, QuestionSet), count(session, Question)) == (1, 2)
     assert count(session, JudgedItem) == 4  # d7 under its question is one for both
     assert session.scalars(select(Question.text).order_by(Question.position)).all() == [
@@ -98,10 +104,10 @@ def test_several_systems_in_one_file_are_several_runs_and_the_file_again_is_know
     session: Session, study: Study
 ) -> None:
     both = {"both.txt": ONE + OTHER, "topics.tsv": TOPICS, "qrels.txt": "q1 0 d7 1\nq2 0 d9 0\n"}
-    first = put(session, study, both, rater="people")
+    first = imported(session, study, both, rater="people")
     before = {table: count(session, table) for table in (Run, Query, Result, JudgedItem, Event)}
     report = look(session, study, both)
-    again = put(session, study, both, rater="people", confirmed=True)
+    again = imported(session, study, both, rater="people", confirmed=True)
 
     assert [run.search_method for run in first.runs] == ["bm25", "dense"]
     assert first.grades == again.grades == {"people": 2}
@@ -113,15 +119,17 @@ def test_several_systems_in_one_file_are_several_runs_and_the_file_again_is_know
 
 def test_a_system_may_give_the_lists_of_another_one(session: Session, study: Study) -> None:
     same = ONE.replace("bm25", "bm25-again")
-    stored = put(session, study, {"one.txt": ONE, "same.txt": same}).runs
-    stored += put(session, study, {"both.txt": (ONE + same).replace("bm", "one-file-bm")}).runs
+    stored = imported(session, study, {"one.txt": ONE, "same.txt": same}).runs
+    stored += imported(session, study, {"both.txt": (ONE + same).replace("bm", "one-file-bm")}).runs
 
     assert count(session, Run) == len({run.id for run in stored}) == 4
-    assert [run.already_imported for run in put(session, study, {"s.txt": same}).runs] == [True]
+    assert [run.already_imported for run in imported(session, study, {"s.txt": same}).runs] == [
+        True
+    ]
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("q1,red\nq2,blue\nq3,green\n", "q3,green\nq1,red\n"),  # in another order, and a part
         ("q2,blue\n", "q1,red\nq2,blue\n"),  # more of them
@@ -130,14 +138,14 @@ def test_a_system_may_give_the_lists_of_another_one(session: Session, study: Stu
     ],
 )
 def test_questions_are_the_same_by_id_or_by_text_in_any_order(
-    session: Session, study: Study, one: str, other: str
+    session: Session, study: Study, first: str, second: str
 ) -> None:
     def table(lines: str, system: str) -> str:
         rows = (f"{line},{system},1,d{line[-3:].strip()}" for line in lines.splitlines())
         return "\n".join(["query_id,query,system,rank,doc_id", *rows])
 
-    put(session, study, {"one.csv": table(one, "a")})
-    put(session, study, {"other.csv": table(other, "b")})
+    imported(session, study, {"one.csv": table(first, "a")})
+    imported(session, study, {"other.csv": table(second, "b")})
 
     assert count(session, QuestionSet) == 1
     texts = [text.casefold() for text in session.scalars(select(Question.text))]
@@ -148,9 +156,9 @@ def test_questions_are_the_same_by_id_or_by_text_in_any_order(
 def test_the_same_ids_with_other_questions_are_another_question_set(
     session: Session, study: Study
 ) -> None:
-    put(session, study, {"one.txt": ONE, "topics.tsv": TOPICS})
+    imported(session, study, {"one.txt": ONE, "topics.tsv": TOPICS})
     law = {"two.txt": OTHER, "topics.tsv": "q1\thow to sue\nq2\twhere to sue\n"}
-    put(session, study, {**law, "qrels.txt": "q1 0 d7 1\n"}, rater="law")
+    imported(session, study, {**law, "qrels.txt": "q1 0 d7 1\n"}, rater="law")
 
     assert (count(session, QuestionSet), count(session, Question)) == (2, 4)
     assert count(session, Run) == 2
@@ -166,28 +174,30 @@ def test_a_deep_run_asks_for_its_top_and_keeps_the_rest_as_ids(
     session: Session, study: Study, rater: Rater
 ) -> None:
     lines = "".join(f"q1 Q0 d{n} {n} {2000 - n} bm25\n" for n in range(1, 1001))
-    (run,) = put(session, study, {"deep.txt": lines, "topics.tsv": TOPICS}).runs
-    (deep,) = put(session, study, {"d.txt": lines, "t.tsv": TOPICS}, choices=Choices(depth=30)).runs
+    (run,) = imported(session, study, {"deep.txt": lines, "topics.tsv": TOPICS}).runs
+    (deep,) = imported(
+        session, study, {"d.txt": lines, "t.tsv": TOPICS}, choices=Choices(depth=30)
+    ).runs
 
-    asked = session.scalars(select(Query).where(Query.run_id == run.id)).first()
-    assert asked is not None
-    assert len(asked.results) == 20
-    assert asked.extra["tail"] == [f"doc:d{n}" for n in range(21, 1001)]
+    query = session.scalars(select(Query).where(Query.run_id == run.id)).first()
+    assert query is not None
+    assert len(query.results) == 20
+    assert query.extra["tail"] == [f"doc:d{n}" for n in range(21, 1001)]
     result = stored_summaries.by_category(session, rater.id, run.id)[""]
     assert result.open_judgments == 21  # and the empty list of the other question
     assert deep.id == run.id  # the same list, however deep it is judged
     report = look(session, study, {"d.txt": lines, "t.tsv": TOPICS}, Choices(depth=30))
-    (told,) = [problem for problem in report.problems if problem.code == "results_other_depth"]
-    assert told.details == {"system": "bm25", "stored": 20, "depth": 30}
+    (problem,) = [problem for problem in report.problems if problem.code == "results_other_depth"]
+    assert problem.details == {"system": "bm25", "stored": 20, "depth": 30}
     same_depth = look(session, study, {"d.txt": lines, "t.tsv": TOPICS})
     assert "results_other_depth" not in {problem.code for problem in same_depth.problems}
-    assert not asked.asks_quality
+    assert not query.asks_quality
 
 
 def test_ranks_are_followed_where_scores_say_otherwise(session: Session, study: Study) -> None:
     against = "q1 Q0 low 1 0.1 bm25\nq1 Q0 high 2 9.0 bm25\n"
     report = look(session, study, {"run.txt": against})
-    (run,) = put(session, study, {"run.txt": against}).runs
+    (run,) = imported(session, study, {"run.txt": against}).runs
 
     assert lists_of(session, run.id) == {"q1": ["low", "high"]}
     assert "results_rank_against_score" in {problem.code for problem in report.problems}
@@ -198,7 +208,7 @@ def test_grades_above_the_scale_set_it_before_the_first_verdict_only(
 ) -> None:
     files = {"run.txt": ONE, "topics.tsv": TOPICS, "qrels.txt": "q1 0 d7 3\nq1 0 d2 0\n"}
     assert look(session, study, files).fits == 3
-    put(session, study, files, rater="a")
+    imported(session, study, files, rater="a")
     assert Scale.stored(study.scale).top == 3
     assert set(session.scalars(select(Judgment.verdict))) == {"0", "3"}
 
@@ -208,7 +218,7 @@ def test_grades_above_the_scale_set_it_before_the_first_verdict_only(
     assert (report.fits, report.brings_something) == (None, False)
     before = count(session, Event)
     with pytest.raises(OtherScale):
-        put(session, study, higher, rater="b")
+        imported(session, study, higher, rater="b")
     assert (count(session, Event), Scale.stored(study.scale).top) == (before, 3)
     unfit = look(session, study, {"q.txt": "q1 0 d7 7\nq1 0 d2 1\n"})
     assert unfit.group.unfit_grades == ("1", "7")  # no scale is so high
@@ -218,14 +228,14 @@ def test_grades_above_the_scale_set_it_before_the_first_verdict_only(
 def test_grades_are_never_given_to_a_rater_of_the_study_without_a_word(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    put(session, study, {"run.txt": ONE, "topics.tsv": TOPICS})
+    imported(session, study, {"run.txt": ONE, "topics.tsv": TOPICS})
     grades = {"qrels.txt": "q1 0 d7 1\n"}
     before = count(session, Event)
     with pytest.raises(KnownRater):
-        put(session, study, grades, rater=rater.name)
+        imported(session, study, grades, rater=rater.name)
     assert count(session, Event) == before
 
-    response = put(session, study, grades, rater=rater.name, confirmed=True)
+    response = imported(session, study, grades, rater=rater.name, confirmed=True)
     assert response.grades == {rater.name: 1}
     assert session.scalars(select(Judgment.rater_id)).all() == [rater.id]
 
@@ -233,10 +243,13 @@ def test_grades_are_never_given_to_a_rater_of_the_study_without_a_word(
 def test_graders_may_be_unsure_and_be_several(session: Session, study: Study) -> None:
     rated = "query,docid,rating,rater\nred dress,d7,unsure,Ani\nred dress,d7,1,Budi\n"
     run = {"run.txt": ONE, "topics.tsv": TOPICS}
-    assert put(session, study, {**run, "ratings.csv": rated}).grades == {"Ani": 1, "Budi": 1}
+    assert imported(session, study, {**run, "ratings.csv": rated}).grades == {
+        "Ani": 1,
+        "Budi": 1,
+    }
 
-    said = {scalar.rater_id: scalar.verdict for scalar in session.scalars(select(Judgment))}
-    assert said == {
+    verdicts = {scalar.rater_id: scalar.verdict for scalar in session.scalars(select(Judgment))}
+    assert verdicts == {
         rater_named(session, study, "Ani").id: "unsure",
         rater_named(session, study, "Budi").id: "1",
     }
@@ -245,18 +258,18 @@ def test_graders_may_be_unsure_and_be_several(session: Session, study: Study) ->
 def test_texts_are_filled_when_the_run_comes_again_with_its_collection(
     session: Session, study: Study
 ) -> None:
-    (run,) = put(session, study, {"run.txt": ONE}).runs
+    (run,) = imported(session, study, {"run.txt": ONE}).runs
     rater = studies.raters(session, study)[0]
     judgments.judge(session, rater, run.id, 1, 1, Relevance.RELEVANT, click("e"))
     files = {"run.txt": ONE, "topics.tsv": TOPICS, "corpus.jsonl": CORPUS}
     assert look(session, study, files).brings_something
-    (again,) = put(session, study, files).runs
+    (again,) = imported(session, study, files).runs
 
     assert again.id == run.id
-    asked = session.scalars(select(Query).where(Query.run_id == run.id).order_by(Query.id)).first()
-    assert asked is not None
-    assert asked.question.text == "red dress"
-    texts = [listed_item(result.card, result.judged_item.card).text for result in asked.results]  # type: ignore[attr-defined]
+    query = session.scalars(select(Query).where(Query.run_id == run.id).order_by(Query.id)).first()
+    assert query is not None
+    assert query.question.text == "red dress"
+    texts = [listed_item(result.card, result.judged_item.card).text for result in query.results]  # type: ignore[attr-defined]
     assert texts == ["Long red dress", "Red gown"]
     assert session.scalars(select(Judgment.verdict)).all() == ["1"]
     assert not look(session, study, files).brings_something
@@ -270,11 +283,11 @@ def test_ids_that_name_passages_are_remembered_for_files_that_do_not_show_it(
         return "\n".join(["query,system,rank,doc_id,text", *lines])
 
     two = table("a", "d7,It is long", "d7,It is red")
-    one = table("b", "d7,It is red")
+    content = table("b", "d7,It is red")
     assert look(session, study, {"a.csv": two}).group.has_passages
-    assert not look(session, study, {"b.csv": one}).group.has_passages
-    put(session, study, {"a.csv": two})
-    put(session, study, {"b.csv": one})
+    assert not look(session, study, {"b.csv": content}).group.has_passages
+    imported(session, study, {"a.csv": two})
+    imported(session, study, {"b.csv": content})
 
     assert count(session, Result) == 3
     assert count(session, JudgedItem) == 2
@@ -284,17 +297,17 @@ def test_ids_are_not_taken_for_passages_beside_runs_where_they_were_items(
     session: Session, study: Study
 ) -> None:
     """Else a text that two runs list would be judged twice, and an earlier run be imported anew."""
-    one = {"a.csv": "query,system,rank,doc_id,text\nred,a,1,d7,It is red\n"}
+    files = {"a.csv": "query,system,rank,doc_id,text\nred,a,1,d7,It is red\n"}
     two = {"b.csv": "query,system,rank,doc_id,text\nred,b,1,d7,It is long\nred,b,2,d7,It is red\n"}
-    put(session, study, one)
+    imported(session, study, files)
     before = {table: count(session, table) for table in (Run, Result, JudgedItem)}
 
     assert isinstance(look(session, study, two).refused, OtherIds)
     with pytest.raises(OtherIds):
-        put(session, study, two)
+        imported(session, study, two)
     assert {table: count(session, table) for table in before} == before
     runs.delete_run(session, study, session.scalars(select(Run.id)).one(), NOW)
-    put(session, study, {**one, **two})
+    imported(session, study, {**files, **two})
     items = session.scalars(select(Result.judged_item_id).order_by(Result.id)).all()
     assert items[0] == items[2] != items[1]
 
@@ -302,14 +315,14 @@ def test_ids_are_not_taken_for_passages_beside_runs_where_they_were_items(
 def test_a_study_turns_blind_by_a_run_of_the_same_questions_only(
     session: Session, study: Study
 ) -> None:
-    put(session, study, {"one.txt": ONE, "topics.tsv": TOPICS})
-    other = {"law.txt": "l1 Q0 s1 1 1 a\n", "topics.tsv": "l1\thow to sue\n"}
+    imported(session, study, {"one.txt": ONE, "topics.tsv": TOPICS})
+    other_questions = {"law.txt": "l1 Q0 s1 1 1 a\n", "topics.tsv": "l1\thow to sue\n"}
 
-    assert not look(session, study, other).turns_blind
+    assert not look(session, study, other_questions).turns_blind
     assert look(session, study, {"other.txt": OTHER}).turns_blind
     assert not look(session, study, {"one.txt": ONE, "topics.tsv": TOPICS}).turns_blind
     assert look(session, study, {"two.txt": ONE.replace("bm25", "a") + OTHER}).turns_blind
-    put(session, study, other)
+    imported(session, study, other_questions)
     assert not studies.is_blind(session, study)
 
 
@@ -325,8 +338,10 @@ def test_columns_are_remembered_for_files_of_the_same_shape(session: Session, st
         "other": "x",
     }
     assert not look(session, study, {"a.csv": table("a")}).brings_something
-    put(session, study, {"a.csv": table("a")}, choices=chosen)
-    assert [run.search_method for run in put(session, study, {"b.csv": table("b")}).runs] == ["b"]
+    imported(session, study, {"a.csv": table("a")}, choices=chosen)
+    assert [run.search_method for run in imported(session, study, {"b.csv": table("b")}).runs] == [
+        "b"
+    ]
     assert count(session, Run) == 2
     assert count(session, QuestionSet) == 1
 
@@ -335,7 +350,7 @@ def test_broken_lines_are_refused_and_empty_lists_kept(session: Session, study: 
     with pytest.raises(ImportRefused) as refused:
         look(session, study, {"run.txt": ONE + "q2 Q0 d9\n"})
     assert (refused.value.problem.code, refused.value.problem.line) == ("results_word_count", 4)
-    put(session, study, {"run.txt": ONE, "topics.tsv": TOPICS + "q3\tno hits\n"})
+    imported(session, study, {"run.txt": ONE, "topics.tsv": TOPICS + "q3\tno hits\n"})
 
     states = select(Query.state).order_by(Query.id)
     assert session.scalars(states).all() == ["results", "results", "empty"]
@@ -345,7 +360,7 @@ def test_a_study_of_properties_takes_no_documents(session: Session, study: Study
     store(session, study, run(query(1, card("a"))))
     assert isinstance(look(session, study, {"run.txt": ONE}).refused, OtherKind)
     with pytest.raises(OtherKind):
-        put(session, study, {"run.txt": ONE})
+        imported(session, study, {"run.txt": ONE})
     assert (count(session, Run), study.kind) == (1, "property")
 
 
@@ -356,7 +371,7 @@ def test_metadata_that_one_system_states_is_shown_only_on_demand(
     corpus = '{"_id": "d7", "text": "Dress", "author": "Ani"}\n'
     report = look(session, study, {"a.csv": table, "corpus.jsonl": corpus})
     assert report.group.meta.get("year") is False
-    put(session, study, {"a.csv": table, "corpus.jsonl": corpus}, meta=["year"])
+    imported(session, study, {"a.csv": table, "corpus.jsonl": corpus}, meta=["year"])
     card = session.scalars(select(JudgedItem.card)).one()
     assert card is not None
     assert card["meta"] == {"year": "2019"}
@@ -370,8 +385,8 @@ def test_storing_holds_little_beside_what_was_read(
     """A portion of its rows with their texts, 10 MB of which are stored."""
     monkeypatch.setattr(stored_runs, "PORTION", 100)
     monkeypatch.setattr(stored_results, "AT_ONCE", 5)
-    asked = ((s, q, n) for s in "ab" for q in range(100) for n in range(20))
-    lines = "".join(f"q{q} Q0 d{n} {n} {99 - n} {s}\n" for s, q, n in asked)
+    places = ((s, q, n) for s in "ab" for q in range(100) for n in range(20))
+    lines = "".join(f"q{q} Q0 d{n} {n} {99 - n} {s}\n" for s, q, n in places)
     corpus = "".join(f'{{"_id": "d{n}", "text": "{n} {"word " * 1_000}"}}\n' for n in range(20))
     qrels = "".join(f"q{q} 0 d{n} 1\n" for q in range(100) for n in range(3))
     files = [("run.txt", lines.encode()), ("corpus.jsonl", corpus.encode())]

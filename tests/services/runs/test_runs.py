@@ -66,7 +66,7 @@ def test_a_card_below_the_depth_of_the_pool_is_not_left(
     set_study(session, study, asks_quality=False)
     rule = reports.rule_of(session, study)
 
-    def left() -> tuple[int, int, int | None]:
+    def counts() -> tuple[int, int, int | None]:
         overview = runs.run_page(session, rater, run_id).overview
         result = reports.state(session, study, Query.run_id == run_id, rule)
         assert result.cards == overview.progress.open_judgments
@@ -74,18 +74,18 @@ def test_a_card_below_the_depth_of_the_pool_is_not_left(
         assert stored_summaries.check(session) == []
         return result.cards, overview.progress.open_queries, overview.first_open
 
-    assert left() == (5, 2, 1)
+    assert counts() == (5, 2, 1)
     set_study(session, study, pool_depth=2)
-    assert left() == (4, 2, 1)
+    assert counts() == (4, 2, 1)
     for rank in (1, 2):
         judgments.judge(session, rater, run_id, 1, rank, YES, click(f"e{rank}"))
-    assert left() == (2, 1, 2)
+    assert counts() == (2, 1, 2)
     judgments.judge(session, rater, run_id, 1, 4, YES, click("below"))
-    assert left() == (2, 1, 2)
+    assert counts() == (2, 1, 2)
     set_study(session, study, pool_depth=1)
-    assert left() == (1, 1, 2)
+    assert counts() == (1, 1, 2)
     set_study(session, study, pool_depth=None)
-    assert left() == (2, 1, 2)
+    assert counts() == (2, 1, 2)
 
 
 def test_a_deleted_run_keeps_pooled_judgments_for_its_file_when_it_comes_again(
@@ -106,8 +106,8 @@ def test_a_deleted_run_keeps_pooled_judgments_for_its_file_when_it_comes_again(
         runs.find(session, study, run_id)
 
     again = store(session, study, READ)
-    standing = stored_summaries.by_category(session, rater.id, again.id)["location"]
-    assert (again.id != run_id, standing.totals.n_relevant) == (True, 1)
+    summary = stored_summaries.by_category(session, rater.id, again.id)["location"]
+    assert (again.id != run_id, summary.totals.n_relevant) == (True, 1)
 
 
 def test_cards_added_by_hand_make_an_unreadable_answer_ratable(

@@ -26,7 +26,7 @@ bm25,q2,why,kb3,2,Pipes are old
 MENDED = FIRST.replace("off .", "off.").replace("bm25", "dense").replace("Pipes", "Many pipes")
 
 
-def put(session: Session, study: Study, text: str, *, same: bool = False) -> StoredResults:
+def imported(session: Session, study: Study, text: str, *, same: bool = False) -> StoredResults:
     read = results.read_files("r.csv", [("r.csv", text.encode())])
     process = stored_results.store(session, study, read, NOW, same_documents=same)
     session.flush()
@@ -34,10 +34,10 @@ def put(session: Session, study: Study, text: str, *, same: bool = False) -> Sto
     return process
 
 
-def remarks(done: StoredResults) -> dict[str, object]:
+def remarks(stored: StoredResults) -> dict[str, object]:
     return {
         problem.code: problem.details["count"]
-        for problem in done.problems
+        for problem in stored.problems
         if "_texts_" in problem.code
     }
 
@@ -52,7 +52,7 @@ def texts(session: Session, run_id: str) -> list[str]:
 @pytest.fixture(name="judged")
 def _judged(session: Session, study: Study, rater: Rater) -> str:
     """The first run, of whose documents every one is relevant."""
-    run_id = put(session, study, FIRST).runs[0].id
+    run_id = imported(session, study, FIRST).runs[0].id
     for number, query_id in enumerate((1, 2)):
         for rank in (1, 2):
             at = Click(f"c{number}{rank}", NOW)
@@ -70,7 +70,7 @@ def test_documents_with_another_text_are_counted_once_each_and_judged_anew(
 ) -> None:
     read = results.read_files("r.csv", [("r.csv", MENDED.encode())])
     before = stored_results.documents_that_differ(session, study, read.group.runs)
-    response = put(session, study, MENDED)
+    response = imported(session, study, MENDED)
 
     # "off ." and "off." are one text without the dots that end it; "Many pipes" is another.
     assert before == 1
@@ -86,7 +86,7 @@ def test_the_same_documents_get_the_new_text_and_keep_their_verdicts(
     session: Session, study: Study, rater: Rater, judged: str
 ) -> None:
     verdicts = session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all()
-    response = put(session, study, MENDED, same=True)
+    response = imported(session, study, MENDED, same=True)
 
     assert remarks(response) == {"results_texts_replaced": 1}
     assert judged_results(session, study, response.runs[0].id, rater) == 4
@@ -97,7 +97,7 @@ def test_the_same_documents_get_the_new_text_and_keep_their_verdicts(
     )
     assert session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all() == verdicts
     assert len(session.scalars(select(Event)).all()) == 4
-    again = put(session, study, MENDED.replace("dense", "third"), same=True)
+    again = imported(session, study, MENDED.replace("dense", "third"), same=True)
     assert remarks(again) == {}
 
 
@@ -105,13 +105,13 @@ def test_another_text_in_a_run_that_is_stored_already_is_said_and_replaced_on_re
     session: Session, study: Study, judged: str
 ) -> None:
     changed = FIRST.replace("Pipes", "Many pipes")
-    told = put(session, study, changed)
-    kept = texts(session, judged)
-    response = put(session, study, changed, same=True)
+    refused = imported(session, study, changed)
+    texts_before = texts(session, judged)
+    response = imported(session, study, changed, same=True)
 
-    assert told.runs[0].already_imported
-    assert remarks(told) == {"results_texts_kept": 1}
-    assert kept[-1] == "Pipes are old"
+    assert refused.runs[0].already_imported
+    assert remarks(refused) == {"results_texts_kept": 1}
+    assert texts_before[-1] == "Pipes are old"
     assert remarks(response) == {"results_texts_replaced": 1}
     assert texts(session, judged)[-1] == "Many pipes are old"
 
@@ -120,7 +120,7 @@ def test_a_text_that_was_cut_off_is_no_other_text(
     session: Session, study: Study, judged: str
 ) -> None:
     shorter = FIRST.replace("bm25", "dense").replace("Pipes are old", "Pipes...")
-    response = put(session, study, shorter)
+    response = imported(session, study, shorter)
 
     assert remarks(response) == {}
     assert texts(session, judged)[-1] == "Pipes are old"

@@ -30,7 +30,7 @@ def test_cosines_come_from_words_where_no_endpoint_is_configured(client: FlaskCl
 def test_the_configured_endpoint_makes_the_cosines_and_its_key_is_never_shown(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving() as (url, asked):
+    with serving() as (url, requests):
         configure(monkeypatch, url)
         address = send(client, "answers", WITHOUT_COSINES, embedder="endpoint").headers["Location"]
     page, item = Page(client.get(address)), Page(client.get(f"{address}/items/1"))
@@ -38,10 +38,10 @@ def test_the_configured_endpoint_makes_the_cosines_and_its_key_is_never_shown(
     # the endpoint gives every text of the sample the same vector: each cosine is 1
     assert f"Cosines: tiny ({url}/embeddings); tau_sim 0.6." in page
     assert "✓ Supported cosine 1.00" in item
-    assert {key for _, key, _ in asked} == {"Bearer a secret key"}
-    assert len(asked) == 2  # q1 and q3; the claim of q2 cites what is not there
-    for shown in (page.source, item.source, client.get("/evaluations/").text):
-        assert "a secret key" not in shown
+    assert {key for _, key, _ in requests} == {"Bearer a secret key"}
+    assert len(requests) == 2  # q1 and q3; the claim of q2 cites what is not there
+    for text in (page.source, item.source, client.get("/evaluations/").text):
+        assert "a secret key" not in text
 
 
 def test_a_page_takes_no_more_rows_than_a_model_has_time_for(
@@ -50,11 +50,11 @@ def test_a_page_takes_no_more_rows_than_a_model_has_time_for(
     monkeypatch.setattr(scoring, "MAX_ROWS_OF_MODEL", 2)  # of 3 rows
     with serving() as (url, _):
         configure(monkeypatch, url)
-        whole = send(client, "answers", WITHOUT_COSINES, embedder="endpoint")
+        response = send(client, "answers", WITHOUT_COSINES, embedder="endpoint")
         two = send(client, "answers", WITHOUT_COSINES, embedder="endpoint", first="2")
 
-    assert (whole.status_code, two.status_code) == (422, 303)
-    assert "more than 2 rows" in whole.text
+    assert (response.status_code, two.status_code) == (422, 303)
+    assert "more than 2 rows" in response.text
     assert count(web_database, Evaluation) == 1
     assert send(client, "answers", WITHOUT_COSINES, embedder="lexical").status_code == 303
 

@@ -69,7 +69,7 @@ def test_a_score_to_100_is_no_percentage(client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "data", "more", "said"),
+    ("kind", "data", "more", "sentence"),
     [
         ("answers", b"PK\x03\x04", {}, "some.jsonl"),
         ("answers", b"", {}, "some.jsonl"),
@@ -97,12 +97,12 @@ def test_what_cannot_be_scored_is_told_and_not_stored(
     kind: str,
     data: bytes,
     more: dict[str, Any],
-    said: str,
+    sentence: str,
 ) -> None:
     answer = send(client, kind, data, **more)
 
     assert answer.status_code == 422
-    assert said in answer.text
+    assert sentence in answer.text
     assert count(web_database, Evaluation) == 0
 
 
@@ -122,8 +122,8 @@ def test_the_same_file_again_leads_to_what_was_kept(client: FlaskClient) -> None
     assert again == f"{first}?again=1"
     assert "scored before with the same settings" in client.get(again).text
     assert "some.jsonl, line 4 is not complete JSON" in client.get(first).text
-    whole = send(client, "chunks", three, first="4").headers["Location"]
-    assert "Only the first 4 of" not in client.get(whole).text
+    address = send(client, "chunks", three, first="4").headers["Location"]
+    assert "Only the first 4 of" not in client.get(address).text
 
 
 def test_deleting_says_what_goes_first(client: FlaskClient) -> None:
@@ -143,7 +143,7 @@ def test_what_is_not_there_is_not_found(client: FlaskClient, address: str) -> No
 def hostile() -> dict[str, bytes]:
     answer = {
         "id": HOSTILE,
-        "question": HOSTILE,
+        "item": HOSTILE,
         "answer": f"{HOSTILE} [CIT:d1].",
         "gold": HOSTILE,
         "contexts": [{"id": "d1", "text": HOSTILE}],
@@ -151,11 +151,13 @@ def hostile() -> dict[str, bytes]:
     }
     chunk = {"id": HOSTILE, "question": HOSTILE, "expected_answer": HOSTILE, "strategy": HOSTILE}
     example = {key: HOSTILE if isinstance(v, str) else [HOSTILE] for key, v in EXAMPLE.items()}
-    one = {"id": HOSTILE, "question": HOSTILE, "expected": {"answer_example": example}}
+    item = {"id": HOSTILE, "question": HOSTILE, "expected": {"answer_example": example}}
     return {
         "answers": lines(answer),
         "chunks": lines(chunk | {"retrieved_chunks": [HOSTILE]}),
-        "json-v2": document(JSON_SET | {"model_id": HOSTILE, "items": [one | {"output": HOSTILE}]}),
+        "json-v2": document(
+            JSON_SET | {"model_id": HOSTILE, "items": [item | {"output": HOSTILE}]}
+        ),
     }
 
 

@@ -33,13 +33,13 @@ from tests.web.conftest import PART, WAYS, count
 def run_file(**changed: Any) -> bytes:
     """Return a V1 file of two questions, one of them answered with a card."""
     answer = "1. **Rumah A**\n   📍 Cemara\n   💰 Rp 650 jt\n"
-    asked = (("Rumah di Cemara?", answer, 1), ("Ada pilihan lain?", "Tidak ada.", 0))
+    exchanges = (("Rumah di Cemara?", answer, 1), ("Ada pilihan lain?", "Tidak ada.", 0))
     results = [
         {"query_id": number, "question": question, "category": "location", "success": True}
         | {"response": response, "results_count": count}
-        for number, (question, response, count) in enumerate(asked, 1)
+        for number, (question, response, count) in enumerate(exchanges, 1)
     ]
-    whole = {
+    run = {
         "timestamp": "20260301_090000",
         "thread_id": "t",
         "user_id": "u",
@@ -48,7 +48,7 @@ def run_file(**changed: Any) -> bytes:
         "successful": 2,
         "results": results,
     }
-    return json.dumps(whole | changed).encode()
+    return json.dumps(run | changed).encode()
 
 
 def drop(client: FlaskClient, *files: bytes, headers: dict[str, str] | None = None) -> TestResponse:
@@ -172,9 +172,9 @@ def drop_rated(client: FlaskClient, data: bytes, name: str = "rated.csv") -> Tes
 def decide(client: FlaskClient, token: str, rater: str, **form: str) -> TestResponse:
     """Store a file of ratings as `rater`'s whose report was shown."""
     fields = {"rater": rater, "reported_rater": rater, **form}
-    named = {f"{field}-{token}": value for field, value in fields.items()}
-    said = {"token": token, "action": "store", **named}
-    return client.post("/runs/import", data=said, follow_redirects=True)
+    fields_of_token = {f"{field}-{token}": value for field, value in fields.items()}
+    form = {"token": token, "action": "store", **fields_of_token}
+    return client.post("/runs/import", data=form, follow_redirects=True)
 
 
 @pytest.fixture(name="owner")
@@ -315,7 +315,7 @@ def _long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting_files, "LONG_FROM", 2)
 
 
-def sent(client: FlaskClient, form: dict[str, Any]) -> str:
+def led_to(client: FlaskClient, form: dict[str, Any]) -> str:
     """Return the address of the page to which a form of the import page leads."""
     answer = client.post("/runs/import", data=form)
     assert answer.status_code == 303
@@ -323,7 +323,7 @@ def sent(client: FlaskClient, form: dict[str, Any]) -> str:
 
 
 def files(*data: bytes) -> dict[str, Any]:
-    return {"files": [(BytesIO(one), f"run_{n}.json") for n, one in enumerate(data)]}
+    return {"files": [(BytesIO(content), f"run_{n}.json") for n, content in enumerate(data)]}
 
 
 def rows(database: Database) -> tuple[int, int]:
@@ -336,7 +336,7 @@ def test_a_large_import_is_left_and_found_again_with_its_report_and_then_its_run
     app: Flask, client: FlaskClient, web_database: Database
 ) -> None:
     """The good file waits beside one that is refused, with the reason and the remedy."""
-    reading = sent(client, files(run_file(), b'{"total_questions": 0, "results": []}'))
+    reading = led_to(client, files(run_file(), b'{"total_questions": 0, "results": []}'))
     assert workers(app).is_idle(WAIT)
     assert "waits for your decision" in client.get("/runs/import").text
     assert client.get(reading, headers=PART).headers["HX-Refresh"] == "true"
@@ -346,7 +346,9 @@ def test_a_large_import_is_left_and_found_again_with_its_report_and_then_its_run
     assert "run_1.json holds no question" in report.text
     assert rows(web_database) == (0, 2)
 
-    storing = sent(client, {"token": waiting, "action": "store", f"method-{waiting[0]}": "vector"})
+    storing = led_to(
+        client, {"token": waiting, "action": "store", f"method-{waiting[0]}": "vector"}
+    )
     assert storing.startswith("/files/")
     assert workers(app).is_idle(WAIT)
     assert rows(web_database) == (1, 0)
@@ -365,18 +367,18 @@ def test_a_file_is_recognised_and_read_once_however_often_it_is_looked_at(
     calls: list[str] = []
     call = bounded.call
 
-    def counted(file: str, function: Any, *given: Any, **options: Any) -> Any:
+    def counting(file: str, function: Any, *arguments: Any, **options: Any) -> Any:
         calls.append(function.__name__)
-        return call(file, function, *given, **options)
+        return call(file, function, *arguments, **options)
 
-    monkeypatch.setattr(bounded, "call", counted)
-    page = sent(client, files(run_file()))
+    monkeypatch.setattr(bounded, "call", counting)
+    page = led_to(client, files(run_file()))
     assert workers(app).is_idle(WAIT)
     for _ in range(2):
         report = client.get(page, follow_redirects=True)
     (token,) = tokens(report)
     client.get(f"/runs/import?token={token}")
-    page = sent(client, {"token": token, "action": "store"})
+    page = led_to(client, {"token": token, "action": "store"})
     assert workers(app).is_idle(WAIT)
 
     assert "1 card" in client.get("/runs/").text
@@ -387,30 +389,30 @@ def test_a_file_is_recognised_and_read_once_however_often_it_is_looked_at(
 def test_an_import_that_fails_at_its_second_file_stores_nothing_and_can_be_repeated(
     app: Flask, client: FlaskClient, web_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = run_file(search_method="vector", timestamp="20260302_090000")
-    reading = sent(client, files(run_file(), other))
+    second_file = run_file(search_method="vector", timestamp="20260302_090000")
+    reading = led_to(client, files(run_file(), second_file))
     assert workers(app).is_idle(WAIT)
     waiting = tokens(client.get(reading, follow_redirects=True))
     decided = {"token": waiting, "action": "store"}
-    whole = stored_runs.store
+    store_run = stored_runs.store
     stored: list[stored_runs.ImportedRun] = []
 
-    def store(*given: Any) -> stored_runs.ImportedRun:
+    def store(*arguments: Any) -> stored_runs.ImportedRun:
         if stored:
             raise RuntimeError
-        stored.append(whole(*given))
+        stored.append(store_run(*arguments))
         return stored[0]
 
     with monkeypatch.context() as broken:
         broken.setattr(stored_runs, "store", store)
-        page = sent(client, decided)
+        page = led_to(client, decided)
         assert workers(app).is_idle(WAIT)
     part = client.get(page, headers=PART).text
     assert "Something went wrong on our side" in part
     assert "Try again" in part
     assert rows(web_database) == (0, 2)
 
-    page = sent(client, decided)
+    page = led_to(client, decided)
     assert workers(app).is_idle(WAIT)
     assert client.get(page).headers["Location"] == "/rate/"
     assert rows(web_database) == (2, 0)
@@ -421,16 +423,16 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
     app: Flask, client: FlaskClient, web_database: Database
 ) -> None:
     """Whether a click comes before the job of another one is there, or after."""
-    reading = sent(client, files(run_file()))
+    reading = led_to(client, files(run_file()))
     assert workers(app).is_idle(WAIT)
     waiting = tokens(client.get(reading, follow_redirects=True))
     assert workers(app).finish(WAIT)  # nothing is begun any more
     decided = {"token": waiting, "action": "store", f"depends-{waiting[0]}": ["1", "2"]}
-    pages = {sent(client, decided), sent(client, decided)}
-    given = {waiting[0]: FileDecision(depends=["1", "2"])}
+    pages = {led_to(client, decided), led_to(client, decided)}
+    decisions = {waiting[0]: FileDecision(depends=["1", "2"])}
     with open_study(web_database) as (session, study):
-        kept = [waiting_files.find(session, study, token) for token in waiting]
-        expected = kinds.order_to_store(kept, given)
+        uploads = [waiting_files.find(session, study, token) for token in waiting]
+        expected = kinds.order_to_store(uploads, decisions)
         pages.add(f"/files/{jobs.enqueue(session, study, jobs.STORING, expected, NOW)}")
 
     assert len(pages) == 1
@@ -448,19 +450,19 @@ def test_a_study_has_the_kind_of_its_first_import_and_refuses_the_other(
     client: FlaskClient, web_database: Database, *, is_of_documents: bool
 ) -> None:
     def dropped(name: str, data: bytes) -> TestResponse:
-        sent = {"files": [(BytesIO(data), name)]}
-        return client.post("/runs/import", data=sent, follow_redirects=True)
+        form = {"files": [(BytesIO(data), name)]}
+        return client.post("/runs/import", data=form, follow_redirects=True)
 
     files = [("results.csv", DOCUMENTS), ("test_results.json", run_file())]
-    own, other = files if is_of_documents else reversed(files)
+    first_file, second_file = files if is_of_documents else reversed(files)
     kind = Document.kind if is_of_documents else Card.kind
 
-    first = dropped(*own)
+    first = dropped(*first_file)
     assert imports.BECOMES[kind] in first.text
     assert ("judge each document once" in first.text) is is_of_documents
     assert "property" not in Page(first).all("main")[0].text or not is_of_documents
     client.post("/runs/import", data={"token": tokens(first), "action": "store"})
-    second = dropped(*other)
+    second = dropped(*second_file)
     assert stored_runs.OtherKind.remedy in second.text
     assert imports.BECOMES[Card.kind] not in second.text
     assert not Page(second).all("button[value=store]")
@@ -476,8 +478,8 @@ def test_a_study_has_the_kind_of_its_first_import_and_refuses_the_other(
 def test_a_study_without_runs_takes_either_kind(
     client: FlaskClient, web_database: Database
 ) -> None:
-    sent = {"files": [(BytesIO(DOCUMENTS), "results.csv")]}
-    report = client.post("/runs/import", data=sent, follow_redirects=True)
+    form = {"files": [(BytesIO(DOCUMENTS), "results.csv")]}
+    report = client.post("/runs/import", data=form, follow_redirects=True)
     client.post("/runs/import", data={"token": tokens(report), "action": "store"})
     with web_database.writing() as session:
         (study,) = session.scalars(select(Study))
@@ -496,14 +498,14 @@ def test_files_are_read_by_other_columns_while_clicks_are_stored(
     client: FlaskClient, web_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = b"query,system,rank,doc_id,label\nhow to thaw meat,bm25,1,d7,kitchen\n"
-    sent = {"files": [(BytesIO(data), "results.csv")]}
-    (token,) = tokens(client.post("/runs/import", data=sent, follow_redirects=True))
+    upload = {"files": [(BytesIO(data), "results.csv")]}
+    (token,) = tokens(client.post("/runs/import", data=upload, follow_redirects=True))
     read_results = file_formats.read_results
 
-    def beside_a_click(*given: Any) -> Any:
+    def beside_a_click(*arguments: Any) -> Any:
         with web_database.writing() as session:
             session.commit()
-        return read_results(*given)
+        return read_results(*arguments)
 
     monkeypatch.setattr(file_formats, "read_results", beside_a_click)
     columns = [f"{role}={role}" for role in ("query", "system", "rank", "doc_id")]

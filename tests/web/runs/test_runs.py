@@ -101,21 +101,21 @@ def test_files_are_named_with_their_day_and_figures_are_not_rounded(
     client: FlaskClient, web_database: Database
 ) -> None:
     run = stored(web_database, [query(1, card("a"), card("b"), card("c"))])
-    for rank, said in ((1, "0"), (2, "0"), (3, "1")):
-        judge(client, run, 1, rank, said)
+    for rank, verdict in ((1, "0"), (2, "0"), (3, "1")):
+        judge(client, run, 1, rank, verdict)
 
     for name in (name for key, name in FORMATS.items() if key not in tool_files.TOOLS):
         answer = client.get(f"/runs/{run}/{name}")
         assert answer.data
         assert run in answer.headers["Content-Disposition"]
-    named = client.get(f"/runs/{run}/export.csv").headers["Content-Disposition"]
+    disposition = client.get(f"/runs/{run}/export.csv").headers["Content-Disposition"]
     result = client.get(f"/runs/{run}/metrics.json").get_json()
 
     # The file states no time, so that the day is that of the import.
-    assert f"evaluation_rated_20260301_{run}_provisional.csv" in named  # no grade yet
+    assert f"evaluation_rated_20260301_{run}_provisional.csv" in disposition  # no grade yet
     client.post(f"/runs/{run}/queries/1/rating", data={"quality": "3"})
-    named = client.get(f"/runs/{run}/export.csv").headers["Content-Disposition"]
-    assert f"evaluation_rated_20260301_{run}.csv" in named
+    disposition = client.get(f"/runs/{run}/export.csv").headers["Content-Disposition"]
+    assert f"evaluation_rated_20260301_{run}.csv" in disposition
     assert result["figures"]["mrr"]["value"] == 1 / 3  # the third is relevant
     assert result["queries"][0]["overall_precision"] == 1 / 3
 
@@ -155,8 +155,8 @@ QUERIES = (
 def rated(client: FlaskClient, database: Database) -> str:
     """A run of which question 4 is half rated and question 3 a list that should not be empty."""
     run = stored(database, QUERIES)
-    for number, rank, said in ((1, 1, "0"), (1, 2, "1"), (2, 1, "1"), (4, 1, "1"), (4, 2, "1")):
-        judge(client, run, number, rank, said)
+    for number, rank, verdict in ((1, 1, "0"), (1, 2, "1"), (2, 1, "1"), (4, 1, "1"), (4, 2, "1")):
+        judge(client, run, number, rank, verdict)
     client.post(f"/runs/{run}/queries/1/rating", data={"quality": "3", "notes": "w" * 50})
     client.post(f"/runs/{run}/queries/3/rating", data={"empty_outcome": "false_negative"})
     return run
