@@ -239,9 +239,9 @@ def grown_by_columns(name: str) -> Grown:
         span["context"] = {"span_id": f"s{number}", "trace_id": f"t{number}"}
         places += [((number, *inner), (number, None)) for inner in paths(span)]
         for place in range(3):
-            for key, value in listed.items():
+            for key, attribute in listed.items():
                 numbered = key.replace(".0.", f".{place}.")
-                span["attributes"][numbered] = _renamed(value, number, place)
+                span["attributes"][numbered] = _renamed(attribute, number, place)
                 places.append(((number, "attributes", numbered), (number, place)))
         value.append(span)
     return Grown(name, value, _lines, places)
