@@ -61,12 +61,12 @@ def qrels(**grades: int) -> tuple[str, bytes]:
     return "qrels.txt", "".join(lines).encode()
 
 
-def gated(session: Session, study: Study, *files: tuple[str, bytes], **asked: Any) -> GateReport:
-    return gate.gate(session, study, gate.read(study, files, Choices()), GateRequest(**asked))
+def gated(session: Session, study: Study, *files: tuple[str, bytes], **request: Any) -> GateReport:
+    return gate.gate(session, study, gate.read(study, files, Choices()), GateRequest(**request))
 
 
 def of(report: GateReport, figure: str) -> GateFigure:
-    return next(one for one in report.figures if one.figure == figure)
+    return next(row for row in report.figures if row.figure == figure)
 
 
 def difference(report: GateReport, figure: str) -> GateDifference:
@@ -106,9 +106,10 @@ def test_a_run_that_is_worse_fails_by_the_test_of_the_comparison(
     run_id = stored(session, study, beir(BAD))
     rule = reports.rule_of(session, study)
     compared = comparisons.report(session, study, [run_id, baseline], rule).comparison
-    theirs = {one.figure: (one.p, one.n, one.mean, one.interval) for one in compared.differences}
-    ours = [(one, difference(report, one)) for one in ("P@2", "nDCG@2", "RR")]
-    assert {name: (one.p, one.n, one.mean, one.interval) for name, one in ours} == theirs
+    for expected in compared.differences:
+        result = difference(report, expected.figure)
+        assert (result.p, result.n) == (expected.p, expected.n)
+        assert (result.mean, result.interval) == (expected.mean, expected.interval)
 
 
 def test_the_same_lists_pass_with_every_judgment_used_again(
@@ -160,17 +161,17 @@ def test_a_strict_floor_is_asked_of_the_interval(
 ) -> None:
     """Five of seven first results are relevant: the mean reaches 0.6, its interval does not."""
     lists = {question: ["yes" if question > 2 else "none", "no"] for question in QUESTIONS}
-    asked: dict[str, Any] = {"baseline": baseline, "floors": {"P@1": 0.6}}
+    request: dict[str, Any] = {"baseline": baseline, "floors": {"P@1": 0.6}}
 
-    plain = gated(session, study, beir(lists), **asked)
-    strict = gated(session, study, beir(lists), **asked, strict=True)
+    plain = gated(session, study, beir(lists), **request)
+    strict = gated(session, study, beir(lists), **request, strict=True)
 
     lower = of(plain, "P@1").interval.lower
     assert lower is not None
     assert lower < 0.6 < 5 / 7 == of(plain, "P@1").value
     assert (plain.exit_code, strict.exit_code) == (0, 1)
-    asked["floors"] = {"P@1": lower}
-    assert gated(session, study, beir(lists), **asked, strict=True).exit_code == 0
+    request["floors"] = {"P@1": lower}
+    assert gated(session, study, beir(lists), **request, strict=True).exit_code == 0
 
 
 def test_a_run_is_not_called_worse_for_what_nobody_judged(
@@ -193,25 +194,25 @@ def test_a_share_that_is_judged_can_be_enough(
 ) -> None:
     """Three of five results are judged in the one list that differs, of all lists 15 of 17."""
     lists = GOOD | {7: ["yes", "no", "none", "new", "newer"]}
-    asked: dict[str, Any] = {"baseline": baseline, "figures": ("P@5", "nDCG@5")}
+    request: dict[str, Any] = {"baseline": baseline, "figures": ("P@5", "nDCG@5")}
 
     result = {
-        share: gated(session, study, beir(lists), **asked, min_judged=share).exit_code
+        share: gated(session, study, beir(lists), **request, min_judged=share).exit_code
         for share in (1.0, 0.61, 0.6)
     }
 
     assert result == {1.0: 3, 0.61: 3, 0.6: 0}
-    whole = gated(session, study, beir(lists), **asked)
-    assert difference(whole, "nDCG@5").judged == 0.6
-    assert of(whole, "nDCG@5").judged == pytest.approx(15 / 17)
+    report = gated(session, study, beir(lists), **request)
+    assert difference(report, "nDCG@5").judged == 0.6
+    assert of(report, "nDCG@5").judged == pytest.approx(15 / 17)
 
 
 @pytest.mark.usefixtures("baseline")
 def test_too_little_judged_of_the_baseline_is_open_too(session: Session, study: Study) -> None:
     """A run that is judged to the end is not held against lists that nobody looked at."""
-    other = stored(session, study, beir(NEW, "other"))
+    unjudged = stored(session, study, beir(NEW, "other"))
 
-    report = gated(session, study, beir(GOOD), baseline=other, figures=("P@2",))
+    report = gated(session, study, beir(GOOD), baseline=unjudged, figures=("P@2",))
 
     result = difference(report, "P@2")
     assert (result.judged, result.baseline_judged, report.exit_code) == (1.0, 0.5, 3)
@@ -234,15 +235,15 @@ def test_with_a_tolerance_a_larger_loss_has_to_be_ruled_out(
 ) -> None:
     """One of seven lists loses: no test shows it, and no interval is near enough to 0."""
     lists = GOOD | {7: ["none", "no"]}
-    asked: dict[str, Any] = {"baseline": baseline, "figures": ("P@2",)}
+    request: dict[str, Any] = {"baseline": baseline, "figures": ("P@2",)}
 
-    plain = gated(session, study, beir(lists), **asked)
+    plain = gated(session, study, beir(lists), **request)
     lower = difference(plain, "P@2").interval.lower
     assert lower is not None
     assert lower < 0
 
     codes = [
-        gated(session, study, beir(lists), **asked, tolerance=loss).exit_code
+        gated(session, study, beir(lists), **request, tolerance=loss).exit_code
         for loss in (-lower - 0.01, -lower, -lower + 0.01)
     ]
     assert (plain.exit_code, codes) == (0, [3, 3, 0])
@@ -253,9 +254,9 @@ def test_a_question_that_the_run_lacks_is_an_empty_list(
 ) -> None:
     """Three lists of seven: 3 x 0.5 / 7 is below the floor, whatever they have. Left out, 0.5."""
     part = {question: docs for question, docs in GOOD.items() if question > 4}
-    asked: dict[str, Any] = {"baseline": baseline, "floors": {"P@2": 0.4}}
+    request: dict[str, Any] = {"baseline": baseline, "floors": {"P@2": 0.4}}
 
-    report = gated(session, study, beir(part), **asked)
+    report = gated(session, study, beir(part), **request)
 
     assert (report.exit_code, report.n_questions, report.missing) == (
         1,
@@ -267,7 +268,7 @@ def test_a_question_that_the_run_lacks_is_an_empty_list(
         AnswerCounts(3, 0, 0, 0, 4),
         AnswerCounts(7, 0, 0, 0, 0),
     )
-    partly = gated(session, study, beir(part), **asked, allow_missing=True)
+    partly = gated(session, study, beir(part), **request, allow_missing=True)
     assert (partly.exit_code, partly.n_questions, partly.missing) == (0, 3, report.missing)
     assert of(partly, "P@2").value == 0.5
 
@@ -292,22 +293,22 @@ def test_a_correct_empty_list_is_a_success_and_in_no_other_figure(
 ) -> None:
     """The outcome is the question's: it holds for a list that is empty and for one that lacks."""
     lists = GOOD | {7: []}
-    other = stored(session, study, beir(lists, "other"))
+    same_empty = stored(session, study, beir(lists, "other"))
     [grader] = [rater for rater in studies.raters(session, study) if rater.name == "qrels"]
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    judgments.rate(session, grader, other, 7, outcome, click("e1"))
+    judgments.rate(session, grader, same_empty, 7, outcome, click("e1"))
     session.flush()
     names = ("P@2", "RR", "success@2")
-    asked: dict[str, Any] = {"baseline": other, "figures": names}
+    request: dict[str, Any] = {"baseline": same_empty, "figures": names}
 
     for run in (lists, {question: docs for question, docs in GOOD.items() if question < 7}):
-        report = gated(session, study, beir(run), **asked)
+        report = gated(session, study, beir(run), **request)
         assert [(of(report, name).value, of(report, name).n) for name in names] == [
             (0.5, 6),
             (1.0, 6),
             (1.0, 7),
         ]
-    assert gated(session, study, beir(GOOD | {7: ["none"]}), **asked).exit_code == 0
+    assert gated(session, study, beir(GOOD | {7: ["none"]}), **request).exit_code == 0
 
 
 def test_figures_that_look_deeper_than_the_pool_do_not_decide(
@@ -320,8 +321,8 @@ def test_figures_that_look_deeper_than_the_pool_do_not_decide(
 
     report = gated(session, study, beir(GOOD), baseline=baseline)
     assert [figure.figure for figure in report.figures] == ["P@1"]
-    named = gated(session, study, beir(GOOD), baseline=baseline, figures=("nDCG@2",))
-    assert [figure.figure for figure in named.figures] == ["nDCG@2"]
+    by_name = gated(session, study, beir(GOOD), baseline=baseline, figures=("nDCG@2",))
+    assert [figure.figure for figure in by_name.figures] == ["nDCG@2"]
 
     studies.set_switches(session, study, replace(switches, measures=("nDCG@2",)), NOW)
     alone = gated(session, study, beir(NEW), baseline=baseline)
@@ -350,12 +351,12 @@ def test_ids_below_the_items_tell_whole_lists_apart(session: Session, study: Stu
     read = results.read_files("results", (beir(lists, "base"),), Choices(depth=2))
     baseline = stored_results.store(session, study, read, NOW).runs[0].id
     session.flush()
-    asked = GateRequest(baseline=baseline, figures=("AP", "P@2"))
+    request = GateRequest(baseline=baseline, figures=("AP", "P@2"))
 
     def apart(last: str) -> list[int]:
         changed = lists | {7: ["yes", "no", last]}
         run = gate.read(study, [beir(changed)], Choices(depth=2))
-        report = gate.gate(session, study, run, asked)
+        report = gate.gate(session, study, run, request)
         return [difference(report, figure).n_apart for figure in ("AP", "P@2")]
 
     assert (apart("none"), apart("other")) == ([0, 0], [1, 0])
@@ -366,13 +367,13 @@ def test_so_few_questions_that_no_loss_can_show_are_said(
 ) -> None:
     """Of four signs the rarest two have p = 1/8; with seven questions a loss can show."""
     few = {question: docs for question, docs in BAD.items() if question < 5}
-    asked: dict[str, Any] = {"baseline": baseline, "figures": ("P@2",), "allow_missing": True}
+    request: dict[str, Any] = {"baseline": baseline, "figures": ("P@2",), "allow_missing": True}
 
-    report = gated(session, study, beir(few), **asked)
+    report = gated(session, study, beir(few), **request)
 
     assert (difference(report, "P@2").smallest_p, report.exit_code) == (1 / 8, 0)
-    whole = gated(session, study, beir(BAD), **asked)
-    assert (difference(whole, "P@2").smallest_p, whole.exit_code) == (1 / 64, 1)
+    seven = gated(session, study, beir(BAD), **request)
+    assert (difference(seven, "P@2").smallest_p, seven.exit_code) == (1 / 64, 1)
 
 
 def test_the_smallest_loss_that_would_show_is_said(
@@ -425,9 +426,9 @@ def test_a_gate_only_reads_and_waits_for_no_writer(database: Database) -> None:
     with database.writing() as writer, database.reading() as session:
         studies.open_or_make(writer, NOW).name = "being renamed"
         writer.flush()
-        visited = studies.current(session)
-        assert visited is not None
-        report = gated(session, visited, beir(NEW), baseline=baseline, method="m", llm="l")
+        current = studies.current(session)
+        assert current is not None
+        report = gated(session, current, beir(NEW), baseline=baseline, method="m", llm="l")
         session.commit()
         writer.rollback()
 
@@ -445,14 +446,14 @@ def test_a_run_that_is_kept_waits_for_raters(database: Database) -> None:
         run = gate.read(study, [beir(NEW), qrels(unknown=1)], Choices())
         turns_blind = gate.keep_run(session, study, run, request, NOW)
     with database.reading() as session:
-        kept = studies.current(session)
-        assert kept is not None
-        report = gate.gate(session, kept, run, request, turns_blind=turns_blind)
-        run_stored = runs.find(session, kept, report.run or "")
-        in_run = Query.run_id == run_stored.id
-        state = reports.state(session, kept, in_run, reports.rule_of(session, kept))
+        current = studies.current(session)
+        assert current is not None
+        report = gate.gate(session, current, run, request, turns_blind=turns_blind)
+        stored_run = runs.find(session, current, report.run or "")
+        in_run = Query.run_id == stored_run.id
+        state = reports.state(session, current, in_run, reports.rule_of(session, current))
     assert report.turns_blind
-    assert (run_stored.search_method, run_stored.llm) == ("m", "l")
+    assert (stored_run.search_method, stored_run.llm) == ("m", "l")
     assert state.cards == len(report.unjudged) == 14
 
 
@@ -527,14 +528,14 @@ def test_the_same_list_in_another_conversation_is_no_difference(
     fresh = gate.gate(session, study, run, request)
     gate.keep_run(session, study, run, request, NOW)
     session.flush()
-    kept = gate.gate(session, study, run, request)
+    stored_report = gate.gate(session, study, run, request)
 
-    for report in (fresh, kept):
+    for report in (fresh, stored_report):
         assert {difference(report, figure.figure).n_apart for figure in report.figures} == {0}
         assert {difference(report, figure.figure).n for figure in report.figures} == {3}
         assert of(report, "mrr").floor_outcome == Outcome.OPEN
         assert [figure.position for figure in report.unjudged] == [2, 2]
-    assert (fresh.run, kept.run is None) == (None, False)
+    assert (fresh.run, stored_report.run is None) == (None, False)
 
 
 def test_failed_calls_count_as_empty_lists(session: Session, study: Study, rater: Rater) -> None:

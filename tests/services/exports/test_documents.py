@@ -50,8 +50,8 @@ Grades = dict[tuple[str, str], int]
 def imported(
     session: Session, study: Study, files: Mapping[str, str], *, depth: int = 20
 ) -> list[str]:
-    given = [(name, text.encode()) for name, text in files.items()]
-    read = results.read_files("results", given, Choices(depth=depth))
+    named_data = [(name, text.encode()) for name, text in files.items()]
+    read = results.read_files("results", named_data, Choices(depth=depth))
     stored = stored_results.store(session, study, read, NOW)
     session.flush()
     return [run.id for run in stored.runs]
@@ -163,7 +163,7 @@ def test_the_long_form_and_a_book_come_in_again_with_the_verdicts_of_each_rater(
 ) -> None:
     """The book names questions by their texts, the long form lists what the run showed."""
     raters = [item for item in studies.raters(session, study) if item.name in ("dewi", "rafi")]
-    own = {
+    verdicts = {
         rater.name: {
             (item.question, item.identity): item.verdict
             for item in rated_runs.judged(
@@ -178,12 +178,12 @@ def test_the_long_form_and_a_book_come_in_again_with_the_verdicts_of_each_rater(
     for item in book.judged:
         again[item.rater][item.question, item.identity] = int(item.verdict)
     for rater in raters:
-        numbers = {key: grade for key, grade in own[rater.name].items() if grade != "unsure"}
+        numbers = {key: grade for key, grade in verdicts[rater.name].items() if grade != "unsure"}
         assert numbers.items() <= again[rater.name].items()
         rule = reports.of_rater(rater)
         long = formats.read([("j.csv", exported(session, study, runs[0], "long-csv", rule))])
         assert {item.rater for item in long.judged} == {rater.name}
-        assert len(long.judged) == len(own[rater.name])
+        assert len(long.judged) == len(verdicts[rater.name])
 
 
 def test_reasons_come_in_again_with_the_long_form(
@@ -236,8 +236,8 @@ def test_a_table_of_figures_is_refused_beside_its_results_too(
     file = exports.export(session, study, runs[0], MERGED, form)
     for beside in ([], [("a.run", b"q01 Q0 d7 1 1 bm25\n")]):
         imports = file_formats.together([(file.name, file.data), *beside])
-        opened = [file_formats.read_file(*one) for one in imports]
-        codes = {problem.code for one in opened for problem in one.content.problems}
+        opened = [file_formats.read_file(*file) for file in imports]
+        codes = {problem.code for file in opened for problem in file.content.problems}
         assert "results_of_figures" in codes
 
 
@@ -284,12 +284,15 @@ def test_beir_has_every_item_of_the_pool_and_a_card(
         files = {name: packed.read(name).decode() for name in packed.namelist()}
 
     assert set(files) == {"README.md", "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"}
-    corpus = {one["_id"]: one for one in map(json.loads, files["corpus.jsonl"].splitlines())}
+    corpus = {
+        document["_id"]: document
+        for document in map(json.loads, files["corpus.jsonl"].splitlines())
+    }
     header, *lines = (line.split("\t") for line in files["qrels/test.tsv"].splitlines())
     assert header == ["query-id", "corpus-id", "score"]
     assert {line[1] for line in lines} <= set(corpus)
     listed = rated_runs.judged(RatedRun(session, study, runs[0], MERGED))
-    assert all(corpus[one.docno]["text"] for one in listed if one.rank and not one.is_below)
+    assert all(corpus[item.docno]["text"] for item in listed if item.rank and not item.is_below)
     assert "dewi, rafi" in files["README.md"]
 
 
@@ -299,12 +302,12 @@ def test_a_book_has_a_column_for_each_rater(
     data = exported(session, study, runs[0], "quepid-book").decode()
     rows = list(csv.DictReader(io.StringIO(data)))
 
-    given = session.execute(
+    verdicts = session.execute(
         select(Rater.name, Judgment.verdict).join(Rater, Rater.id == Judgment.rater_id)
     ).all()
     for name in ("dewi", "rafi"):
         written = sorted(row[name] for row in rows if row[name])
-        assert written == sorted(v for who, v in given if who == name and v and v != "unsure")
+        assert written == sorted(v for who, v in verdicts if who == name and v and v != "unsure")
 
 
 def test_long_form_names_documents_and_the_time_of_each_verdict(
@@ -324,10 +327,10 @@ def test_long_form_names_documents_and_the_time_of_each_verdict(
         )  # fmt: skip
     session.flush()
 
-    own = exported(session, study, runs[0], "long-csv", reports.of_rater(dewi)).decode()
+    own_csv = exported(session, study, runs[0], "long-csv", reports.of_rater(dewi)).decode()
     merged = exported(session, study, runs[0], "long-csv").decode()
 
-    rows = list(csv.DictReader(io.StringIO(own)))
+    rows = list(csv.DictReader(io.StringIO(own_csv)))
     assert [row["seconds"] for row in rows[:3]] == ["", "7", ""]  # the third came after a break
     assert rows[0]["query_id"] == "q01"
     assert rows[0]["document"].startswith("k")
@@ -357,12 +360,16 @@ def test_annotations_go_back_to_the_spans_they_came_from(
     def span(name: str, query: str, *ids: str) -> str:
         documents = {
             f"retrieval.documents.{n}.document.{key}": value
-            for n, one in enumerate(ids)
-            for key, value in (("id", one), ("content", f"Text {one}"))
+            for n, doc_id in enumerate(ids)
+            for key, value in (("id", doc_id), ("content", f"Text {doc_id}"))
         }
         about = {"openinference.span.kind": "RETRIEVER", "input.value": query}
-        stated = {"name": "r", "context": {"span_id": name}, "attributes": {**about, **documents}}
-        return json.dumps(stated)
+        span_json = {
+            "name": "r",
+            "context": {"span_id": name},
+            "attributes": {**about, **documents},
+        }
+        return json.dumps(span_json)
 
     spans = "\n".join((span("s1", "red dress", "d7", "d2"), span("s2", "hat", "d9")))
     (run,) = imported(session, study, {"spans.jsonl": spans})
@@ -372,7 +379,7 @@ def test_annotations_go_back_to_the_spans_they_came_from(
     rule = reports.of_rater(rater)
     data = json.loads(exported(session, study, run, "phoenix", rule))["data"]
 
-    assert [(one["span_id"], one["document_position"], one["result"]) for one in data] == [
+    assert [(row["span_id"], row["document_position"], row["result"]) for row in data] == [
         ("s1", 0, {"label": "1", "score": 1.0}),
         ("s1", 1, {"label": "cannot tell"}),
     ]
@@ -427,11 +434,11 @@ def test_a_pack_of_documents_speaks_of_documents(
     speak_of(study.kind)
     with zipfile.ZipFile(io.BytesIO(packed(session, study, runs[0]))) as pack:
         readme, manifest = (pack.read(name).decode() for name in ("README.md", "manifest.json"))
-    stated = [{**load, "source": ""} for load in json.loads(manifest)["definitions"]]
+    definitions = [{**entry, "source": ""} for entry in json.loads(manifest)["definitions"]]
 
     assert "document" in readme
     assert "propert" not in readme.lower()
-    assert "propert" not in json.dumps(stated).lower()
+    assert "propert" not in json.dumps(definitions).lower()
 
 
 @pytest.mark.usefixtures("runs")
@@ -460,7 +467,7 @@ def test_a_pack_of_a_graded_study_verifies_and_names_a_changed_grade_by_its_line
 
 
 def test_all_runs_have_the_same_pool(session: Session, study: Study, runs: list[str]) -> None:
-    one, other = (grades(session, study, run) for run in runs)
+    first, second = (grades(session, study, run) for run in runs)
 
-    assert one == other
+    assert first == second
     assert session.scalars(select(Run.id)).all()

@@ -45,8 +45,8 @@ def read(data: bytes) -> OfflineRatings:
     return content
 
 
-def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsReport:
-    return offline_ratings.store(session, study, read(data), HOUR, **{"confirmed": True, **said})
+def store(session: Session, study: Study, data: bytes, **options: Any) -> RatingsReport:
+    return offline_ratings.store(session, study, read(data), HOUR, **{"confirmed": True, **options})
 
 
 def verdicts(session: Session, name: str = "Ani") -> list[str | None]:
@@ -117,9 +117,9 @@ def test_the_same_file_twice_changes_nothing_and_a_later_one_adds_what_is_new(
     assert len(session.scalars(select(Event)).all()) == 9
 
 
-@pytest.mark.parametrize(("minute", "kept"), [(5, "0"), (50, "1")])
+@pytest.mark.parametrize(("minute", "verdict"), [(5, "0"), (50, "1")])
 def test_of_two_words_the_later_one_stands_and_both_are_told(
-    session: Session, study: Study, run_id: str, minute: int, kept: str
+    session: Session, study: Study, run_id: str, minute: int, verdict: str
 ) -> None:
     ani = raters.add(session, study, "Ani", NOW)
     here = click("here", minute=30)
@@ -128,9 +128,9 @@ def test_of_two_words_the_later_one_stands_and_both_are_told(
     announced = offline_ratings.examine(session, study, read(data), HOUR)
     report = store(session, study, data)
 
-    assert report.contradictions == (FileEffect(1, "relevance", "0", "1", "B", kept, True),)
+    assert report.contradictions == (FileEffect(1, "relevance", "0", "1", "B", verdict, True),)
     assert announced == replace(report, stored=False)
-    assert verdicts(session) == [kept]
+    assert verdicts(session) == [verdict]
     assert len(session.scalars(select(Event)).all()) == 2
 
 
@@ -256,12 +256,12 @@ def test_ratings_need_one_run_of_these_very_answers(session: Session, study: Stu
 
 def rated_as(read: ReadRun, *slugs: str) -> bytes:
     """Return a verdict on rank 2 of a page that showed `slugs` for question 1."""
-    shown = [
+    results = [
         {"rank": rank, "title": slug.title(), "identity": f"slug:{slug}"}
         for rank, slug in enumerate(slugs, start=1)
     ]
-    said = change(1, 1, "relevance", "1", rank=2)
-    return ratings(read, said, queries=[{"query_id": 1, "results": shown}])
+    verdict = change(1, 1, "relevance", "1", rank=2)
+    return ratings(read, verdict, queries=[{"query_id": 1, "results": results}])
 
 
 @pytest.mark.usefixtures("run_id")

@@ -80,8 +80,8 @@ def everything_of_people(session: Session, study: Study) -> str:
     """All that is shown or exported of people's verdicts, as one text."""
     result: dict[str, Any] = {}
     runs = [candidate.run.id for candidate in chosen_runs.candidates(session, study)]
-    for asked in ("majority", "adjudicated", "rater Ani", None):
-        rule = reports.rule_of(session, study, asked)
+    for rule_name in ("majority", "adjudicated", "rater Ani", None):
+        rule = reports.rule_of(session, study, rule_name)
         for name in ("csv", "wide-csv", "long-csv", "json", "qrels"):
             file = exports.export(session, study, runs[0], rule, name)
             result[f"{rule.name} {name}"] = (file.data, file.notes)

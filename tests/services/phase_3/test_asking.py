@@ -62,8 +62,8 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
     )
     assert line.open_judgments == 2
     for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
-        said = click(f"c{rank}")
-        judgments.judge(session, *place(melati), position, rank, verdict, said)
+        verdict_click = click(f"c{rank}")
+        judgments.judge(session, *place(melati), position, rank, verdict, verdict_click)
     page = open_pages.rating_page(session, *place(melati), position, QueryFilter())
     assert [card.card.identity[5:] for card in page.cards] == ["rumah-cemara", "rumah-johor"]
     assert page.summary.figures["mean_precision_at_5"].value == 0.5  # 1 relevant of 2
@@ -156,9 +156,9 @@ def test_failing_for_ever_ends_too(session: Session, study: Study) -> None:
         own_questions.ask_again(session, melati, 1, NOW)
 
 
-def Settings(**said: object) -> user_studies.UserStudySettings:  # noqa: N802
+def Settings(**changes: object) -> user_studies.UserStudySettings:  # noqa: N802
     """Return the settings of the tests with something else in them."""
-    return replace(SETTINGS, **said)
+    return replace(SETTINGS, **changes)
 
 
 OWN = '{"send": {"q": "{message}"}, "read": {"text": "a"}, "headers": {%s}}'
@@ -205,7 +205,7 @@ def test_a_chatbot_that_cannot_be_asked_or_would_store_a_key_is_refused(
 
 
 def test_a_header_may_name_the_variable_that_holds_its_key() -> None:
-    named = OWN % '"Authorization": "Bearer {env:BOT_KEY}", "Accept-Language": "id"'
+    own_mapping = OWN % '"Authorization": "Bearer {env:BOT_KEY}", "Accept-Language": "id"'
 
-    result = user_studies.chatbot(replace(SETTINGS, api="mapping", mapping=named))
+    result = user_studies.chatbot(replace(SETTINGS, api="mapping", mapping=own_mapping))
     assert result.mapping.headers["Authorization"] == "Bearer {env:BOT_KEY}"

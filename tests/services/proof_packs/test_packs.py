@@ -92,8 +92,8 @@ def test_the_manifest_and_exports(session: Session, study: Study, run_ids: tuple
     assert manifest["raters"][1] == "Budi, =B"
     assert {run["run"] for run in manifest["runs"]} == set(run_ids)
     source = runs.find(session, study, run_ids[0]).files[0]
-    stated = next(run for run in manifest["runs"] if run["run"] == run_ids[0])
-    assert stated["input_files"][0]["sha256"] == source.sha256
+    first_run = next(run for run in manifest["runs"] if run["run"] == run_ids[0])
+    assert first_run["input_files"][0]["sha256"] == source.sha256
     assert {definition["name"] for definition in manifest["definitions"]} == set(MEASURES)
     for run_id in run_ids:
         for member, file_format in (("judgments.csv", "long-csv"), ("run.json", "json")):
@@ -116,9 +116,9 @@ def test_the_secret_is_not_packed(session: Session, study: Study, run_ids: tuple
     packed = members(proof_packs.pack(session, study, None, MAJORITY).data)
     manifest = json.loads(packed["manifest.json"])
 
-    (stated,) = manifest["commitments"]
-    assert stated["sha256"] == sha256(study.order_secret.encode()).hexdigest()
-    assert stated["what"] == "what blind raters see, in which order"
+    (commitment,) = manifest["commitments"]
+    assert commitment["sha256"] == sha256(study.order_secret.encode()).hexdigest()
+    assert commitment["what"] == "what blind raters see, in which order"
     for data in packed.values():
         assert study.order_secret.encode() not in data
     assert packed["guidelines.md"] == b"Relevan bila dekat."
@@ -157,9 +157,9 @@ def run_readme(folder: Path, data: bytes) -> subprocess.CompletedProcess[str]:
 
 def by_command(folder: Path, run: str) -> dict[tuple[str, str], float]:
     """The output of the README's command for a run: the value of each question and measure."""
-    asked = f"runs/{run}/qrels.txt", f"runs/{run}/run.txt", "RR P@5"
+    arguments = f"runs/{run}/qrels.txt", f"runs/{run}/run.txt", "RR P@5"
     process = subprocess.run(
-        [sys.executable, "-m", "ir_measures", "--by_query", *asked],
+        [sys.executable, "-m", "ir_measures", "--by_query", *arguments],
         cwd=folder, capture_output=True, encoding="utf-8", check=True, timeout=120,
     )  # fmt: skip
     cells = (line.split("\t") for line in process.stdout.splitlines())
@@ -236,7 +236,7 @@ def row(find: dict[str, Any], **values: Any) -> Change:
 
     def change(data: bytes) -> bytes:
         rows = json.loads(data)
-        next(one for one in rows if find.items() <= one.items()).update(values)
+        next(entry for entry in rows if find.items() <= entry.items()).update(values)
         return json.dumps(rows).encode()
 
     return change
@@ -283,9 +283,9 @@ def test_a_flipped_row_moves_every_file_that_rests_on_it(packed: tuple[bytes, st
         for item in judged_items
         if (item["question_id"], item["property_id"]) == (2, listed)
     ]
-    stated = {"rater_id": 1, "judged_thing_id": d, "verdict": "1"}
+    verdict_of_d = {"rater_id": 1, "judged_thing_id": d, "verdict": "1"}
     differences = verified(
-        changed(data, "study/judgments.json", row(stated, verdict="0"))
+        changed(data, "study/judgments.json", row(verdict_of_d, verdict="0"))
     ).differences
     # Query 2 shows d, e, d: 2 of 3 relevant become 0 of 3, so every judged figure moves.
     moved = headline(differences, run)
@@ -403,13 +403,13 @@ def test_every_leaf_of_every_document_counts(packed: tuple[bytes, str]) -> None:
 
     assert verification.left_out == 0
     for name in names:
-        told = [
+        changed_leaves = [
             difference
             for difference in verification.differences
             if difference.file == name and difference.kind != "hash"
         ]
         expected = [p for p in places[name] if name != "manifest.json" or p[0] not in skipped]
-        assert len(told) == len(expected) > 20, name
+        assert len(changed_leaves) == len(expected) > 20, name
 
 
 def test_missing_and_unlisted_members_are_named_once(packed: tuple[bytes, str]) -> None:
@@ -430,14 +430,14 @@ def test_missing_and_unlisted_members_are_named_once(packed: tuple[bytes, str]) 
 
 
 def test_what_an_earlier_pack_lacks_means_its_default(packed: tuple[bytes, str]) -> None:
-    def without(found: bytes) -> bytes:
-        rows = json.loads(found)
-        for one in rows:
-            del one["removed_at"], one["is_machine"]
+    def without(raters_json: bytes) -> bytes:
+        rows = json.loads(raters_json)
+        for rater in rows:
+            del rater["removed_at"], rater["is_machine"]
         return json.dumps(rows).encode()
 
-    def unsaid(found: bytes) -> bytes:
-        document = json.loads(found)
+    def unsaid(run_json: bytes) -> bytes:
+        document = json.loads(run_json)
         for query in document["queries"]:
             if not query["question_note"]:
                 del query["question_note"]
@@ -461,8 +461,8 @@ def test_any_flip_is_found(packed: tuple[bytes, str], draw: st.DataObject, mend_
         changed(data, "verdicts.csv", lambda _: flipped, mend_hash=mend_hash)
     ).differences
 
-    (told,) = [difference for difference in differences if difference.kind is DifferenceKind.CELL]
-    assert told.place == (f"line {number + 1}",)
+    (cell,) = [difference for difference in differences if difference.kind is DifferenceKind.CELL]
+    assert cell.place == (f"line {number + 1}",)
     assert (DifferenceKind.HASH in {difference.kind for difference in differences}) != mend_hash
 
 
@@ -485,35 +485,24 @@ def test_no_row_names_another_that_is_not_there_or_a_value_that_is_none(
         rows = json.loads(files[name])
         if not rows:
             continue
-        of = table.__table__.columns
-        refers = {
-            difference.name: 10**6 if isinstance(difference.type, Integer) else "x"
-            for difference in of
-            if any(key.column.table.name in packs.NAMES for key in difference.foreign_keys)
+        columns = table.__table__.columns
+        references = {
+            column.name: 10**6 if isinstance(column.type, Integer) else "x"
+            for column in columns
+            if any(key.column.table.name in packs.NAMES for key in column.foreign_keys)
         }
         few = {
-            difference.name: "x"
-            for difference in of
-            if f"{table.__tablename__}.{difference.name}" in RULE_FIELDS
+            column.name: "x"
+            for column in columns
+            if f"{table.__tablename__}.{column.name}" in RULE_FIELDS
         }
-        for column, value in (refers | few).items():
+        for column, value in (references | few).items():
             (packed_column,) = proof_files.to_pack({column: None})
-            first = next(
-                (difference for difference in rows if difference[packed_column] is not None),
-                rows[0],
-            )
+            first = next((line for line in rows if line[packed_column] is not None), rows[0])
             change = row(first, **{packed_column: value})
-            differences = verified(changed(data, name, change)).differences
-            assert [(difference.kind, difference.file) for difference in differences] == [
-                (DifferenceKind.UNREADABLE, name)
-            ], (
-                name,
-                column,
-            )
-            assert str(differences[0].packed).startswith(f"{rows.index(first) + 1}: "), (
-                name,
-                column,
-            )
+            (difference,) = verified(changed(data, name, change)).differences
+            assert (difference.kind, difference.file) == (DifferenceKind.UNREADABLE, name), column
+            assert str(difference.packed).startswith(f"{rows.index(first) + 1}: "), (name, column)
 
 
 def test_packs_state_no_number_that_nothing_refers_to(packed: tuple[bytes, str]) -> None:
