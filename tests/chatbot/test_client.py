@@ -34,7 +34,7 @@ def failure(*behaviours: Behaviour, patience: object = AT_ONCE) -> tuple[CallFai
         return failed.value, len(bot.asked)
 
 
-def told(failed: CallFailed) -> str:
+def message_of(failed: CallFailed) -> str:
     with speaking("en"):
         return str(failed)
 
@@ -86,12 +86,12 @@ def test_an_answer_comes_with_all_that_the_chatbot_sent(monkeypatch: pytest.Monk
 def test_what_may_fare_better_next_time_is_tried_three_times_in_the_same_session(
     behaviour: Behaviour, code: str, words: str
 ) -> None:
-    failed, asked = failure(behaviour)
+    failed, n_calls = failure(behaviour)
 
-    assert (failed.code, asked, failed.tries) == (code, 3, 3)
+    assert (failed.code, n_calls, failed.tries) == (code, 3, 3)
     assert len(failed.excerpt) <= 2000
-    assert words in told(failed)
-    assert "\n" not in told(failed)
+    assert words in message_of(failed)
+    assert "\n" not in message_of(failed)
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_what_may_fare_better_next_time_is_tried_three_times_in_the_same_session
 def test_what_would_be_refused_again_is_asked_once(
     behaviour: Behaviour, code: str, words: str
 ) -> None:
-    failed, asked = failure(behaviour)
+    failed, n_calls = failure(behaviour)
 
-    assert (failed.code, asked) == (code, 1)
-    assert words in told(failed)
+    assert (failed.code, n_calls) == (code, 1)
+    assert words in message_of(failed)
 
 
 @pytest.mark.parametrize("behaviour", [bots.silent, bots.dripping_answer, bots.dripping_head])
@@ -118,7 +118,7 @@ def test_the_time_limit_ends_whatever_takes_longer(behaviour: Behaviour) -> None
     failed, _ = failure(behaviour, patience=IMPATIENT)
 
     assert failed.code == "no_answer_in_time"
-    assert "within 0.15 seconds" in told(failed)
+    assert "within 0.15 seconds" in message_of(failed)
 
 
 def test_nobody_at_the_address_is_named() -> None:
@@ -129,7 +129,7 @@ def test_nobody_at_the_address_is_named() -> None:
         Chatbot(f"http://127.0.0.1:{port}", patience=AT_ONCE).ask(ASKED)
 
     assert failed.value.code == "not_reached"
-    assert "could not be reached" in told(failed.value)
+    assert "could not be reached" in message_of(failed.value)
 
 
 @pytest.mark.parametrize("dated", [False, True])
@@ -137,10 +137,10 @@ def test_the_wait_a_busy_chatbot_asks_for_is_kept(
     monkeypatch: pytest.MonkeyPatch, *, dated: bool
 ) -> None:
     waited = 3600 if dated else 7
-    stated = formatdate(time.time() + waited, usegmt=True) if dated else str(waited)
+    retry_after = formatdate(time.time() + waited, usegmt=True) if dated else str(waited)
     pauses: list[float] = []
     monkeypatch.setattr("tenacity.nap.time.sleep", pauses.append)
-    with serving(status(429, {}, Retry_After=stated), good) as bot:
+    with serving(status(429, {}, Retry_After=retry_after), good) as bot:
         patience = replace(AT_ONCE, longest_wait=4000)
         Chatbot(bot.address, patience=patience).ask(ASKED)
 

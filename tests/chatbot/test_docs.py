@@ -18,10 +18,10 @@ def test_every_failure_stands_in_the_table_with_what_follows() -> None:
 
 
 def test_the_mapping_that_is_shown_can_be_followed() -> None:
-    shown = next(
+    example = next(
         block for block in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL) if "send" in block
     )
 
-    mapping = mappings.read("docs", shown.encode())
+    mapping = mappings.read("docs", example.encode())
 
     assert (mapping.text, mapping.items, mapping.session) == ("data.answer", "data.hits", "chat.id")

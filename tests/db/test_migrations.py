@@ -47,12 +47,12 @@ def test_the_version_this_program_names_is_that_of_the_last_migration(database: 
 
 
 @pytest.mark.parametrize("pool_depth", [None, 2])
-@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.name)
+@pytest.mark.parametrize("archive", KEPT, ids=lambda archive: archive.name)
 def test_a_kept_demo_is_upgraded_and_every_figure_is_what_its_judgments_make_it(
-    kept: Path, pool_depth: int | None, tmp_path: Path
+    archive: Path, pool_depth: int | None, tmp_path: Path
 ) -> None:
     file = tmp_path / "relevansi.sqlite"
-    file.write_bytes(lzma.decompress(kept.read_bytes()))
+    file.write_bytes(lzma.decompress(archive.read_bytes()))
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE studies SET pool_depth = ?", (pool_depth,))
         before = {table: _rows(connection, table, "judged_thing_id") for table in GIVEN}

@@ -55,24 +55,24 @@ def test_a_file_that_is_no_database_is_damaged(tmp_path: Path) -> None:
 
 
 def test_the_earlier_database_is_kept_beside_the_new(file: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.sqlite"
-    write(other, "CREATE TABLE said (word TEXT)", "INSERT INTO said VALUES ('there')")
-    kept = tmp_path / f"study.{sqlite_files.KEPT}-1.sqlite"
+    newer = tmp_path / "other.sqlite"
+    write(newer, "CREATE TABLE said (word TEXT)", "INSERT INTO said VALUES ('there')")
+    earlier = tmp_path / f"study.{sqlite_files.KEPT}-1.sqlite"
 
-    sqlite_files.replace_database(other, file, kept)
+    sqlite_files.replace_database(newer, file, earlier)
 
-    assert (words(file), words(kept)) == (["there"], ["here"])
-    assert sqlite_files.kept_beside(file) == [kept]
+    assert (words(file), words(earlier)) == (["there"], ["here"])
+    assert sqlite_files.kept_beside(file) == [earlier]
 
 
 def test_a_file_that_somebody_has_open_is_not_replaced(file: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.sqlite"
-    write(other, "CREATE TABLE said (word TEXT)")
+    newer = tmp_path / "other.sqlite"
+    write(newer, "CREATE TABLE said (word TEXT)")
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("SELECT * FROM said").fetchall()
         with pytest.raises(sqlite_files.DatabaseInUse):
-            sqlite_files.replace_database(other, file, None)
+            sqlite_files.replace_database(newer, file, None)
 
     assert words(file) == ["here"]
 
