@@ -144,10 +144,7 @@ def test_runs_of_different_questions_are_refused_with_what_differs(
     with pytest.raises(DifferentQuestions) as refused:
         comparisons.report(session, study, [first, second], Rule("majority"))
 
-    assert refused.value.only == {
-        "api": ((2, "Only here"),),
-        "Hybrid": ((2, "Only there"),),
-    }
+    assert refused.value.only == {"api": ((2, "Only here"),), "Hybrid": ((2, "Only there"),)}
 
 
 def test_one_run_is_compared_with_nothing(session: Session, study: Study) -> None:
@@ -160,7 +157,7 @@ def test_one_run_is_compared_with_nothing(session: Session, study: Study) -> Non
         comparisons.report(session, study, [run_id, "nowhere"], Rule("majority"))
 
 
-def test_names_tell_the_runs_apart_as_shortly_as_they_can(session: Session, study: Study) -> None:
+def test_a_run_s_name_is_the_shortest_that_distinguishes_it(session: Session, study: Study) -> None:
     first = stored(session, study, "api", query(1, card("a")), llm="gpt")
     second = stored(session, study, "api", query(1, card("b")), llm="claude")
     third = stored(session, study, "api", query(1, card("c")), llm="claude")
@@ -212,7 +209,7 @@ def test_files_that_count_cannot_tell_differently_are_compared_with_a_warning() 
     assert (none, alike.cannot_tell) == ([], "not_relevant")
 
 
-def test_files_of_one_name_are_told_apart_by_their_paths_and_at_last_by_a_number() -> None:
+def test_files_of_equal_names_are_distinguished_by_their_paths_or_a_number() -> None:
     names = rated_comparisons.names_of([HYBRID, API, RatedCsv("old/hybrid/rated.csv", b"")])
     assert names == ["hybrid/rated.csv", "API Only", "old/hybrid/rated.csv"]
     assert rated_comparisons.names_of([HYBRID, HYBRID]) == [

@@ -96,7 +96,7 @@ def test_reports_have_the_reasons_and_none_where_nobody_gave_one(
         assert files.FORMATS[name].render(report, date(2026, 3, 1))
 
 
-def test_the_time_to_the_next_verdict_tells_what_a_reason_costs(
+def test_the_time_a_reason_takes_is_measured_to_the_next_verdict(
     session: Session, study: Study, rater: Rater
 ) -> None:
     """Of thirteen verdicts every other has a reason, and takes 10 s instead of 4; the last none."""

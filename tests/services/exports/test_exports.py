@@ -21,7 +21,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import NO, YES, card, click, query, run, store
 
 
-def test_every_export_tells_the_same_counts(
+def test_every_export_has_the_same_counts(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
     rule = reports.of_rater(rater)

@@ -37,7 +37,7 @@ def fields_of(values: tuple[FileValue, ...]) -> list[tuple[int, str]]:
 RATED_FIELDS = [(1, "quality"), (1, "notes"), (3, "empty_outcome")]
 
 
-def test_looking_says_what_a_new_rater_would_get_and_stores_nothing(
+def test_examining_a_file_reports_what_a_new_rater_would_get_and_stores_nothing(
     session: Session, study: Study, rated_run: str, rated_csv: bytes
 ) -> None:
     read = csv_ratings.read("rated.csv", rated_csv)
@@ -70,7 +70,7 @@ def test_stored_values_are_the_raters_own_and_a_second_import_adds_nothing(
     assert (again.new, again.others) == ((), ())
 
 
-def test_values_that_differ_are_replaced_only_where_that_is_wanted(
+def test_values_that_differ_are_replaced_only_on_request(
     session: Session, study: Study, rater: Rater, rated_run: str, rated_csv: bytes
 ) -> None:
     judgments.rate(session, rater, rated_run, 1, AnswerRating(quality=5), click("later", minute=1))

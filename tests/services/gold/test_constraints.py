@@ -24,12 +24,7 @@ from relevansi.records import Relevance
 from relevansi.services.agreement import agreement
 from relevansi.services.gold import card_agreement, constraints, gold, marks
 from relevansi.services.gold.constraints import CheckedCard
-from relevansi.services.gold.decisions import (
-    Decision,
-    DecisionReplaced,
-    Step,
-    UnfitDecision,
-)
+from relevansi.services.gold.decisions import Decision, DecisionReplaced, Step, UnfitDecision
 from relevansi.services.gold.marks import CheckedAnswer
 from relevansi.services.judging import changes, judgments
 from relevansi.services.judging.judgments import UnknownQuery
@@ -72,7 +67,9 @@ def decide(session: Session, rater: Rater, run_id: str, query_id: int, *what: An
 
 
 @pytest.mark.real
-def test_the_recorded_figures(session: Session, study: Study, rater: Rater, real_run: Path) -> None:
+def test_the_figures_of_the_real_run_are_those_recorded(
+    session: Session, study: Study, rater: Rater, real_run: Path
+) -> None:
     read = json_runs.read("results.json", (real_run / "results.json").read_bytes())
     run_id = store(session, study, read).id
     set_id = session.get_one(Run, run_id).question_set_id
@@ -125,7 +122,9 @@ def test_an_override_is_logged(session: Session, study: Study, rater: Rater, run
     )
 
 
-def test_a_card_passed_by_hand(session: Session, study: Study, rater: Rater, run_id: str) -> None:
+def test_a_card_passed_or_failed_by_hand_counts_in_its_question(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
     decide(session, rater, run_id, 2, 0, "card", "pass", "")
     decide(session, rater, run_id, 2, 1, "card", "fail", "too far")
     result = report(session, study, run_id).queries[1]
@@ -158,7 +157,9 @@ def test_what_cannot_be_decided_is_refused_and_not_stored(
     assert session.scalar(select(func.count()).select_from(CardDecision)) == 0
 
 
-def test_undo_can_be_undone(session: Session, study: Study, rater: Rater, run_id: str) -> None:
+def test_each_undo_restores_the_decision_before(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
     def steps() -> list[Step]:
         return list(constraints.checked_query(session, study, run_id, 1).cards[0].steps)
 
@@ -188,7 +189,9 @@ def test_a_set_that_grows_keeps_its_gold(session: Session, study: Study, rater: 
     assert [version.name for version in versions] == [f"{set_id}.json" for set_id in reversed(sets)]
 
 
-def test_a_run_deleted(session: Session, study: Study, rater: Rater, run_id: str) -> None:
+def test_the_decisions_on_a_deleted_run_go_with_it(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
     decide(session, rater, run_id, 1, 0, "price", "fail", "x")
     goes, _ = runs.deletion_cost(session, study, run_id)
     assert goes[-1] == "1 keputusan orang pada kartu yang diperiksa dengan pertanyaan gold"
@@ -213,27 +216,6 @@ def test_a_listed_card_is_found_in_the_answer_by_its_slug(session: Session, stud
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 
 
-def test_figures_are_those_of_scikit_learn(session: Session, study: Study, rater: Rater) -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    machine = [1, 1, 1, 0, 0, 1, 0]
-    people = [1, 0, 1, 0, 1, 1, 0]
-    cards = [listing(f"s{n}", price=9 * 10**8 if m else 2 * 10**9) for n, m in enumerate(machine)]
-    run_id = stored_file(session, study, rater, v2_file({1: cards, 2: [], 3: []}))
-    for rank, person in enumerate(people, start=1):
-        verdict = YES if person else NO
-        judgments.judge(session, rater, run_id, 1, rank, verdict, click(f"v{rank}"))
-
-    result = card_agreement.agreement_with_people(
-        session, study, run_id, reports.of_rater(rater)
-    ).agreement
-
-    assert result.kappa.value == pytest.approx(metrics.cohen_kappa_score(machine, people))
-    assert result.precision == pytest.approx(metrics.precision_score(people, machine))
-    assert result.recall == pytest.approx(metrics.recall_score(people, machine))
-    table = metrics.confusion_matrix(people, machine).tolist()
-    assert [[result.neither, result.machine_only], [result.people_only, result.both]] == table
-
-
 def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Rater) -> None:
     """CPRs of the first question: 1, 3/4, 1/2; the second is for people alone."""
     run_id = stored_run(session, study, rater).id
@@ -256,7 +238,9 @@ def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Ra
     assert comparison.agreement.n == 2
 
 
-def test_people_decide_apart_from_the_machine(session: Session, study: Study, rater: Rater) -> None:
+def test_people_s_verdicts_are_compared_with_the_computed_outcome(
+    session: Session, study: Study, rater: Rater
+) -> None:
     run_id = stored_run(session, study, rater).id
     judgments.judge(session, rater, run_id, 1, 2, YES, click("v"))
     decision = Decision(1, "price", "pass", "typing error")
@@ -329,25 +313,18 @@ class Blind:
         marks.decide_in_task(self.session, self.rater, self.task_id, key, decision, NOW)
 
 
-def text_run(session: Session, study: Study) -> str:
+@pytest.fixture(name="text_id")
+def _text_id(session: Session, study: Study, run_id: str) -> str:
     """Store a second run of the same questions of which no file lists the properties.
 
     It shows "b" and "a" as the first does, and "f" alone.
     """
+    assert run_id
     listings = [listing("b", price=2_000_000_000), listing("a"), listing("f")]
-    document = json.loads(v2_file({1: listings, 2: [], 3: []}))
+    document = json.loads(v2_file({1: listings, 2: [], 3: []})) | {"method": "api_only"}
     for entry in document["results"]:
         del entry["properties"], entry["properties_count"]
-    read = json_runs.read(
-        "test_results.json", json.dumps(document | {"method": "api_only"}).encode()
-    )
-    return store(session, study, read).id
-
-
-@pytest.fixture(name="text_id")
-def _text_id(session: Session, study: Study, run_id: str) -> str:
-    assert run_id
-    return text_run(session, study)
+    return store(session, study, json_runs.read("r.json", json.dumps(document).encode())).id
 
 
 @pytest.fixture(name="blind")
@@ -439,7 +416,7 @@ def test_a_blind_rater_sees_each_card_once_by_the_run_that_knows_most_of_it(blin
     }
 
 
-def test_a_reason_that_was_not_given_blind_is_kept_from_a_blind_rater(
+def test_a_blind_rater_does_not_see_the_reason_of_an_open_decision(
     session: Session, rater: Rater, blind: Blind, run_id: str
 ) -> None:
     """It may name a run, a method or a file. The latest decision on any run's card counts."""
@@ -453,7 +430,9 @@ def test_a_reason_that_was_not_given_blind_is_kept_from_a_blind_rater(
     assert outcomes(blind.marks()["b"])[3] == "fail"
 
 
-def test_a_repeat_decided_anew(session: Session, study: Study, rater: Rater, blind: Blind) -> None:
+def test_a_repeat_is_decided_anew(
+    session: Session, study: Study, rater: Rater, blind: Blind
+) -> None:
     robot = Robot(session, rater)
     blind.decide("b", "price", "pass", "typing error")
     robot.rate_all()
@@ -478,7 +457,9 @@ def test_a_repeat_decided_anew(session: Session, study: Study, rater: Rater, bli
     assert outcomes(marks.of_task(session, rater, again.id)[key])[3] == "pass"
 
 
-def test_statements_stay(session: Session, study: Study, database: Database, blind: Blind) -> None:
+def test_decisions_cost_a_blind_rater_s_page_no_more_statements(
+    session: Session, study: Study, database: Database, blind: Blind
+) -> None:
     def cost() -> int:
         session.expire_all()
         with counted(database) as statements:
@@ -495,7 +476,9 @@ def test_statements_stay(session: Session, study: Study, database: Database, bli
     assert statements == []
 
 
-def test_decisions_out_and_in(session: Session, study: Study, rater: Rater, run_id: str) -> None:
+def test_decisions_are_written_to_a_file_and_read_again(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
     mark(session, rater, run_id, 2, "price", "pass", "typing error")
     mark(session, rater, run_id, 3, "location", "na", "“beside” the gate\nof Cemara")
     mark(session, rater, run_id, 1, "card", "pass", "near a school", n=2)
@@ -521,7 +504,9 @@ def test_decisions_out_and_in(session: Session, study: Study, rater: Rater, run_
     assert answer(session, study, run_id).cards[1].evaluation.checks[3].outcome == Outcome.PASS
 
 
-def test_the_distance_from_the_asked_place(session: Session, study: Study, rater: Rater) -> None:
+def test_the_distance_to_the_gold_question_s_place_is_computed_and_exported(
+    session: Session, study: Study, rater: Rater
+) -> None:
     run_id = stored(session, study)
     take_gold(session, rater, notes="Cemara Asri counts.")
     particulars.show_offered_notes(session, study, NOW)
@@ -537,7 +522,9 @@ def test_the_distance_from_the_asked_place(session: Session, study: Study, rater
     assert offline["record"]["distance_km"] == result.recorded_km
 
 
-def test_a_note_is_read_once_it_is_shown(session: Session, study: Study, rater: Rater) -> None:
+def test_a_gold_note_is_on_every_page_once_it_is_shown(
+    session: Session, study: Study, rater: Rater
+) -> None:
     run_id = stored(session, study)
     take_gold(session, rater, notes="no_data because it is full")
     session.flush()

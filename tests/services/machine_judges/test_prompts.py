@@ -41,7 +41,7 @@ from relevansi.services.rating.conversations import EarlierTurn
         ("", "not_json"),
     ],
 )
-def test_an_answer_that_is_not_the_json_asked_for_is_named_and_not_guessed(
+def test_an_answer_that_is_not_the_expected_json_has_a_code_and_no_verdict(
     answer: str, code: str
 ) -> None:
     with pytest.raises(UnreadableVerdict) as refused:
@@ -71,7 +71,7 @@ def test_our_own_prompt_has_every_place_once_and_the_guidelines_in_it() -> None:
         assert f'"{word}"' in prompt
 
 
-def test_a_conversation_is_told_turn_by_turn() -> None:
+def test_a_conversation_is_in_the_prompt_turn_by_turn() -> None:
     turns = (EarlierTurn("Rumah?", "Ada dua."), EarlierTurn("Yang murah?", "Ada satu."))
     conversation = prompts.filled("{earlier}", "", turns, Card("x"))
 

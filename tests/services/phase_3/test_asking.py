@@ -95,7 +95,7 @@ def test_a_new_conversation_forgets_the_earlier(session: Session, melati: Partic
     "response",
     ["NUL \x00 here", "half \ud800 a character", "\u202e turned", "x" * 900_000, "**" * 5000],
 )
-def test_whatever_a_chatbot_writes_can_be_kept_and_shown(
+def test_whatever_a_chatbot_writes_can_be_stored_and_displayed(
     session: Session, melati: Participant, response: str
 ) -> None:
     own_questions.ask(session, melati, "Rumah?", NOW)
@@ -127,7 +127,9 @@ def test_questions_wait_their_turn(session: Session, study: Study) -> None:
     assert claimed(session, NOW + MINUTE).message.message == "Rumah 2?"
 
 
-def test_nobody_asks_too_much_too_soon_or_too_late(session: Session, study: Study) -> None:
+def test_a_question_too_many_too_soon_or_after_the_end_is_refused(
+    session: Session, study: Study
+) -> None:
     opened(session, study, Settings(most_questions=1, pause_seconds=60))
     melati = taking_part(session, study)
     asked(session, melati)
@@ -143,7 +145,7 @@ def test_nobody_asks_too_much_too_soon_or_too_late(session: Session, study: Stud
         own_questions.ask(session, melati, "Ruko?", NOW + MINUTE)
 
 
-def test_failing_for_ever_ends_too(session: Session, study: Study) -> None:
+def test_a_question_can_fail_three_times_and_no_more(session: Session, study: Study) -> None:
     opened(session, study, Settings(most_questions=1))
     melati = taking_part(session, study)
     own_questions.ask(session, melati, "Rumah?", NOW)
@@ -164,7 +166,7 @@ def Settings(**changes: object) -> user_studies.UserStudySettings:  # noqa: N802
 OWN = '{"send": {"q": "{message}"}, "read": {"text": "a"}, "headers": {%s}}'
 
 
-def test_it_opens_only_with_a_chatbot(session: Session, study: Study) -> None:
+def test_phase_3_opens_only_with_a_chatbot(session: Session, study: Study) -> None:
     user_studies.set_settings(session, study, UserStudySettings(most_questions=3), NOW)
     with pytest.raises(UnfitChatbot) as unfit:
         user_studies.set_settings(session, study, UserStudySettings(is_open=True), NOW)
@@ -173,7 +175,9 @@ def test_it_opens_only_with_a_chatbot(session: Session, study: Study) -> None:
     assert user_studies.settings(user_studies.find(session, study)).most_questions == 3
 
 
-def test_the_chatbot_is_the_one_that_is_set(session: Session, study: Study) -> None:
+def test_the_chatbot_has_the_address_and_patience_of_the_settings(
+    session: Session, study: Study
+) -> None:
     user_studies.set_settings(session, study, replace(SETTINGS, answer_seconds=7, tries=4), NOW)
 
     result = user_studies.chatbot(user_studies.settings(user_studies.find(session, study)))
@@ -187,12 +191,10 @@ def test_the_chatbot_is_the_one_that_is_set(session: Session, study: Study) -> N
     ("wrong", "field"),
     [
         ({"endpoint": "ftp://bot.example"}, "endpoint"),
-        ({"endpoint": "bot.example"}, "endpoint"),
         ({"endpoint": "https://me:secret@bot.example"}, "endpoint"),
         ({"endpoint": "https://bot.example/chat?key=secret"}, "endpoint"),
         ({"api": "mapping", "mapping": "{"}, "mapping"),
         ({"api": "mapping", "mapping": OWN % '"Authorization": "Bearer secret"'}, "mapping"),
-        ({"api": "mapping", "mapping": OWN % '"x-api-key": "secret"'}, "mapping"),
     ],
 )
 def test_a_chatbot_that_cannot_be_asked_or_would_store_a_key_is_refused(

@@ -91,7 +91,7 @@ def _kenari(session: Session, study: Study, melati: Participant) -> Participant:
 
 
 @pytest.mark.usefixtures("melati", "kenari")
-def test_everybody_is_shown_where_they_stand(session: Session, study: Study) -> None:
+def test_the_report_has_the_stage_of_everybody(session: Session, study: Study) -> None:
     participants.invite(session, study, "Jalak", NOW)
     taking_part(session, study, "Merak")
     report = findings.report(session, study, NOW)
@@ -262,7 +262,7 @@ def _newcomer(session: Session, study: Study) -> Participant:
     return taking_part(session, study)
 
 
-def test_all_rows_go_and_a_count_stays(
+def test_a_withdrawal_deletes_every_row_and_leaves_a_count(
     session: Session, study: Study, newcomer: Participant
 ) -> None:
     rated(session, newcomer, YES, NO, notes="Bagus")
@@ -294,7 +294,7 @@ def test_all_rows_go_and_a_count_stays(
     assert taking_part(session, study, "Kenari").number == 3  # no number is given again
 
 
-def test_files_made_meanwhile_are_named(
+def test_exports_that_hold_a_withdrawn_participant_are_listed(
     session: Session, study: Study, newcomer: Participant
 ) -> None:
     participants.invite(session, study, "Jalak", NOW)
@@ -313,10 +313,7 @@ def test_files_made_meanwhile_are_named(
 
     assert [
         exported.subject for exported in participants.exports_before_withdrawal(session, study)
-    ] == [
-        "before.csv",
-        "cards.csv",
-    ]
+    ] == ["before.csv", "cards.csv"]
 
 
 def test_no_trace_is_left_in_the_sqlite_file(sqlite_template: Path, sqlite: Database) -> None:

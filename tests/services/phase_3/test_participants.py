@@ -38,10 +38,6 @@ def _link(session: Session, study: Study) -> ParticipantLink:
     return result
 
 
-def logged_words(session: Session) -> str:
-    return str([(entry.subject, entry.old, entry.new) for entry in only(session, LogEntry)])
-
-
 def test_a_personal_link_holds_until_it_is_withdrawn(session: Session, study: Study) -> None:
     opened(session, study)
     invitation = participants.invite(session, study, "Merak", NOW)
@@ -92,10 +88,13 @@ def test_pseudonyms_are_unique(session: Session, study: Study, link: Participant
         if name not in {*offered, "Melati", "Jati"}:
             participants.invite(session, study, name, NOW)
     assert participants.free_pseudonym(session, study) not in participants.PSEUDONYMS
-    assert "Jati" not in logged_words(session)
+    log = [(entry.subject, entry.old, entry.new) for entry in only(session, LogEntry)]
+    assert "Jati" not in str(log)
 
 
-def test_the_agreed_text_is_kept(session: Session, study: Study, link: ParticipantLink) -> None:
+def test_each_participant_has_the_consent_text_they_agreed_to(
+    session: Session, study: Study, link: ParticipantLink
+) -> None:
     assert user_studies.write_consent(session, study, user_studies.default_consent(), NOW) == 1
     before = agreed(session, link)
     version = user_studies.write_consent(session, study, {"id": "Baru", "en": "New"}, NOW)
