@@ -83,7 +83,7 @@ def test_an_answer_comes_with_all_that_the_chatbot_sent(monkeypatch: pytest.Monk
         ),
     ],
 )
-def test_what_may_fare_better_next_time_is_tried_three_times_in_the_same_session(
+def test_a_transient_failure_is_tried_three_times(
     behaviour: Behaviour, code: str, words: str
 ) -> None:
     failed, n_calls = failure(behaviour)
@@ -104,9 +104,7 @@ def test_what_may_fare_better_next_time_is_tried_three_times_in_the_same_session
         (status(429, {}, Retry_After="4000"), "pause_too_long", "asks to wait 4000 seconds"),
     ],
 )
-def test_what_would_be_refused_again_is_asked_once(
-    behaviour: Behaviour, code: str, words: str
-) -> None:
+def test_a_final_failure_is_not_retried(behaviour: Behaviour, code: str, words: str) -> None:
     failed, n_calls = failure(behaviour)
 
     assert (failed.code, n_calls) == (code, 1)
@@ -121,7 +119,7 @@ def test_the_time_limit_ends_whatever_takes_longer(behaviour: Behaviour) -> None
     assert "within 0.15 seconds" in message_of(failed)
 
 
-def test_nobody_at_the_address_is_named() -> None:
+def test_an_address_without_a_server_is_not_reached() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
 
@@ -133,7 +131,7 @@ def test_nobody_at_the_address_is_named() -> None:
 
 
 @pytest.mark.parametrize("dated", [False, True])
-def test_the_wait_a_busy_chatbot_asks_for_is_kept(
+def test_the_retry_after_of_a_busy_chatbot_is_waited_for(
     monkeypatch: pytest.MonkeyPatch, *, dated: bool
 ) -> None:
     waited = 3600 if dated else 7
@@ -170,7 +168,7 @@ def test_a_huge_answer_does_not_fill_the_memory() -> None:
     assert peak < 5 * LARGEST_ANSWER
 
 
-def test_numbers_that_are_none_are_null() -> None:
+def test_nan_and_infinity_are_null() -> None:
     body = b'{"response": "Halo", "properties": [{"a": NaN, "b": 1e999, "c": 1.5}]}'
     with serving(raw(body)) as bot:
         answer = Chatbot(bot.address).ask(ASKED)
@@ -183,6 +181,6 @@ def test_numbers_that_are_none_are_null() -> None:
     "address",
     ["", "chat", "ftp://bot.example", "http://", "http://a:b:c/", "http://exa mple/", "http://:80"],
 )
-def test_an_address_that_is_none_is_refused(address: str) -> None:
+def test_an_unusable_address_is_refused(address: str) -> None:
     with pytest.raises(UnusableAddress):
         full_address(address, "/chat")

@@ -155,7 +155,7 @@ def test_a_connection_that_is_cut_is_away_and_the_next_one_works(postgres: Datab
         assert session.scalar(text("SELECT 1")) == 1
 
 
-def test_a_server_that_only_reads_is_away_and_not_asked_again(postgres: Database) -> None:
+def test_a_read_only_server_is_away_and_its_connection_replaced(postgres: Database) -> None:
     with postgres.writing() as session:
         backend = session.scalar(BACKEND)
         session.execute(text("SET LOCAL transaction_read_only = on"))

@@ -53,7 +53,7 @@ def test_one_verdict_serves_texts_of_which_one_begins_with_the_other(
     assert second.differences(first) == differing
 
 
-def test_the_longer_text_is_kept_and_only_what_every_run_states() -> None:
+def test_the_fullest_document_has_the_longer_text_and_the_common_metadata() -> None:
     first = Document(doc_id="d", text=LONG[:9], meta={"year": 2019, "lang": "en", "chunk": 1})
     second = Document(
         doc_id="d", text=LONG, meta={"year": 2019, "lang": "id"}, url="https://a.example"
