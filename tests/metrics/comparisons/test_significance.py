@@ -123,7 +123,7 @@ def test_signed_ranks_by_hand(differences: list[float], expected: SignedRank | N
     assert signed_rank(differences) == expected
 
 
-@pytest.mark.parametrize(("n", "steps"), [(1, None), (12, None), (60, None), (4, 3), (11, 3)])
+@pytest.mark.parametrize(("n", "steps"), [(1, None), (12, None), (60, None), (4, 3), (9, 3)])
 def test_the_signed_rank_test_is_scipys_exact_one(n: int, steps: int | None) -> None:
     """With ties, scipy tries all 2^n signs of the mid-ranks, zeros left out."""
     for seed in range(3):

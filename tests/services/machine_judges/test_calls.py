@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from relevansi.chatbot.failures import KINDS
 from relevansi.chatbot.mappings import MissingKey
 from relevansi.db.tables.judging import Event, Judgment
 from relevansi.db.tables.machine_judges import MachineCall, MachineJudge
@@ -171,7 +172,7 @@ def test_the_next_session_calls_again_for_failed_cards_alone(
         (bots.status(200, {"choices": []}), "not_the_contract", 2),
     ],
 )
-def test_every_way_to_fail_has_its_name_and_costs_so_many_tries(
+def test_a_failed_call_has_its_code_and_counts_its_tries(
     behaviour: bots.Behaviour, code: str, tries: int
 ) -> None:
     lease = Lease(MachineCall, (1, 1), 1)
@@ -181,7 +182,10 @@ def test_every_way_to_fail_has_its_name_and_costs_so_many_tries(
 
         assert len(bot.asked) == tries
     assert (outcome.verdict, outcome.code, outcome.tries) == (None, code, tries)
-    assert code in sessions.SENTENCES
+
+
+def test_every_failure_of_the_client_has_a_sentence() -> None:
+    assert set(KINDS) - {"other_session"} <= set(sessions.SENTENCES)  # an endpoint has no sessions
 
 
 def test_an_answer_in_a_code_fence_is_judged_and_counted(session: Session, study: Study) -> None:
