@@ -83,8 +83,8 @@ def serving(*behaviours: Behaviour) -> Iterator[Bot]:
 
 def send(handler: Handler, status: int, body: bytes, **headers: str) -> None:
     handler.send_response(status)
-    named = {"Content_Type": "application/json", "Content_Length": str(len(body)), **headers}
-    for name, value in named.items():
+    all_headers = {"Content_Type": "application/json", "Content_Length": str(len(body)), **headers}
+    for name, value in all_headers.items():
         handler.send_header(name.replace("_", "-"), value)
     handler.end_headers()
     handler.wfile.write(body)
@@ -92,25 +92,27 @@ def send(handler: Handler, status: int, body: bytes, **headers: str) -> None:
 
 def status(code: int, body: object, **headers: str) -> Behaviour:
     """Answer with a status and a JSON body."""
-    return lambda handler, _asked: send(handler, code, json.dumps(body).encode(), **headers)
+    return lambda handler, _question: send(handler, code, json.dumps(body).encode(), **headers)
 
 
-def below(path: str, there: Behaviour) -> Behaviour:
+def below(path: str, behaviour: Behaviour) -> Behaviour:
     """Behave so at one path, and answer 404 at every other."""
     nothing = status(404, {"detail": "Not Found"})
-    return lambda handler, asked: (there if handler.path == path else nothing)(handler, asked)
+    return lambda handler, question: (behaviour if handler.path == path else nothing)(
+        handler, question
+    )
 
 
 def raw(body: bytes, **headers: str) -> Behaviour:
     """Answer 200 with these very bytes."""
-    return lambda handler, _asked: send(handler, 200, body, **headers)
+    return lambda handler, _question: send(handler, 200, body, **headers)
 
 
-def good(handler: Handler, asked: Any) -> None:
+def good(handler: Handler, question: Any) -> None:
     """Answer as the contract has it, with one property."""
     text = f"1. **[Rumah](https://listing.example/properti/rumah-{len(handler.server.asked)})**"
     answer = {
-        "response": f"{asked['message']}\n\n{text}",
+        "response": f"{question['message']}\n\n{text}",
         "properties": [
             {
                 "id": 7,
@@ -119,26 +121,26 @@ def good(handler: Handler, asked: Any) -> None:
                 "url": f"https://listing.example/properti/rumah-{len(handler.server.asked)}",
             }
         ],
-        "session_id": asked["session_id"],
+        "session_id": question["session_id"],
         "metadata": {"returned": 1},
         "usage": {"prompt_tokens": 11, "completion_tokens": 5},
     }
     send(handler, 200, json.dumps(answer).encode())
 
 
-def other_session(handler: Handler, _asked: Any) -> None:
+def other_session(handler: Handler, _question: Any) -> None:
     """Answer for a conversation that nobody has with us."""
     body = {"response": "Halo", "properties": [], "session_id": "somebody-else"}
     send(handler, 200, json.dumps(body).encode())
 
 
-def silent(handler: Handler, _asked: Any) -> None:
+def silent(handler: Handler, _question: Any) -> None:
     """Never answer."""
     handler.server.waiting.set()
     handler.server.released.wait()
 
 
-def cut(handler: Handler, _asked: Any) -> None:
+def cut(handler: Handler, _question: Any) -> None:
     """Begin an answer and cut the connection hard."""
     handler.send_response(200)
     handler.send_header("Content-Length", "1000")
@@ -149,7 +151,7 @@ def cut(handler: Handler, _asked: Any) -> None:
     handler.connection.close()
 
 
-def huge(handler: Handler, _asked: Any) -> None:
+def huge(handler: Handler, _question: Any) -> None:
     """Answer with ten million bytes."""
     handler.send_response(200)
     handler.send_header("Content-Length", "10000000")
@@ -158,7 +160,7 @@ def huge(handler: Handler, _asked: Any) -> None:
         handler.wfile.write(b" " * 100_000)
 
 
-def dripping_answer(handler: Handler, _asked: Any) -> None:
+def dripping_answer(handler: Handler, _question: Any) -> None:
     """Send a byte of the answer now and then, without end."""
     handler.send_response(200)
     handler.end_headers()
@@ -167,7 +169,7 @@ def dripping_answer(handler: Handler, _asked: Any) -> None:
         handler.wfile.flush()
 
 
-def dripping_head(handler: Handler, _asked: Any) -> None:
+def dripping_head(handler: Handler, _question: Any) -> None:
     """Send a byte of the headers now and then, without end."""
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
     while not handler.server.released.wait(0.02):

@@ -34,7 +34,7 @@ def failure(*behaviours: Behaviour, patience: object = AT_ONCE) -> tuple[CallFai
         return failed.value, len(bot.asked)
 
 
-def told(failed: CallFailed) -> str:
+def message_of(failed: CallFailed) -> str:
     with speaking("en"):
         return str(failed)
 
@@ -83,15 +83,15 @@ def test_an_answer_comes_with_all_that_the_chatbot_sent(monkeypatch: pytest.Monk
         ),
     ],
 )
-def test_what_may_fare_better_next_time_is_tried_three_times_in_the_same_session(
+def test_a_transient_failure_is_tried_three_times(
     behaviour: Behaviour, code: str, words: str
 ) -> None:
-    failed, asked = failure(behaviour)
+    failed, n_calls = failure(behaviour)
 
-    assert (failed.code, asked, failed.tries) == (code, 3, 3)
+    assert (failed.code, n_calls, failed.tries) == (code, 3, 3)
     assert len(failed.excerpt) <= 2000
-    assert words in told(failed)
-    assert "\n" not in told(failed)
+    assert words in message_of(failed)
+    assert "\n" not in message_of(failed)
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,11 @@ def test_what_may_fare_better_next_time_is_tried_three_times_in_the_same_session
         (status(429, {}, Retry_After="4000"), "pause_too_long", "asks to wait 4000 seconds"),
     ],
 )
-def test_what_would_be_refused_again_is_asked_once(
-    behaviour: Behaviour, code: str, words: str
-) -> None:
-    failed, asked = failure(behaviour)
+def test_a_final_failure_is_not_retried(behaviour: Behaviour, code: str, words: str) -> None:
+    failed, n_calls = failure(behaviour)
 
-    assert (failed.code, asked) == (code, 1)
-    assert words in told(failed)
+    assert (failed.code, n_calls) == (code, 1)
+    assert words in message_of(failed)
 
 
 @pytest.mark.parametrize("behaviour", [bots.silent, bots.dripping_answer, bots.dripping_head])
@@ -118,10 +116,10 @@ def test_the_time_limit_ends_whatever_takes_longer(behaviour: Behaviour) -> None
     failed, _ = failure(behaviour, patience=IMPATIENT)
 
     assert failed.code == "no_answer_in_time"
-    assert "within 0.15 seconds" in told(failed)
+    assert "within 0.15 seconds" in message_of(failed)
 
 
-def test_nobody_at_the_address_is_named() -> None:
+def test_an_address_without_a_server_is_not_reached() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
 
@@ -129,18 +127,18 @@ def test_nobody_at_the_address_is_named() -> None:
         Chatbot(f"http://127.0.0.1:{port}", patience=AT_ONCE).ask(ASKED)
 
     assert failed.value.code == "not_reached"
-    assert "could not be reached" in told(failed.value)
+    assert "could not be reached" in message_of(failed.value)
 
 
 @pytest.mark.parametrize("dated", [False, True])
-def test_the_wait_a_busy_chatbot_asks_for_is_kept(
+def test_the_retry_after_of_a_busy_chatbot_is_waited_for(
     monkeypatch: pytest.MonkeyPatch, *, dated: bool
 ) -> None:
     waited = 3600 if dated else 7
-    stated = formatdate(time.time() + waited, usegmt=True) if dated else str(waited)
+    retry_after = formatdate(time.time() + waited, usegmt=True) if dated else str(waited)
     pauses: list[float] = []
     monkeypatch.setattr("tenacity.nap.time.sleep", pauses.append)
-    with serving(status(429, {}, Retry_After=stated), good) as bot:
+    with serving(status(429, {}, Retry_After=retry_after), good) as bot:
         patience = replace(AT_ONCE, longest_wait=4000)
         Chatbot(bot.address, patience=patience).ask(ASKED)
 
@@ -170,7 +168,7 @@ def test_a_huge_answer_does_not_fill_the_memory() -> None:
     assert peak < 5 * LARGEST_ANSWER
 
 
-def test_numbers_that_are_none_are_null() -> None:
+def test_nan_and_infinity_are_null() -> None:
     body = b'{"response": "Halo", "properties": [{"a": NaN, "b": 1e999, "c": 1.5}]}'
     with serving(raw(body)) as bot:
         answer = Chatbot(bot.address).ask(ASKED)
@@ -183,6 +181,6 @@ def test_numbers_that_are_none_are_null() -> None:
     "address",
     ["", "chat", "ftp://bot.example", "http://", "http://a:b:c/", "http://exa mple/", "http://:80"],
 )
-def test_an_address_that_is_none_is_refused(address: str) -> None:
+def test_an_unusable_address_is_refused(address: str) -> None:
     with pytest.raises(UnusableAddress):
         full_address(address, "/chat")

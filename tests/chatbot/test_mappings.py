@@ -26,9 +26,7 @@ def mapping(**changed: object) -> mappings.Mapping:
     return mappings.read("peta.json", json.dumps(MAPPING | changed).encode())
 
 
-def test_a_mapping_says_what_is_sent_and_where_the_answer_stands(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_mapping_shapes_the_request_and_reads_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOT_KEY", "rahasia")
     hit = {"judul": "Ruko", "links": ["https://listing.example/ruko"], "harga": 5}
     body = {"data": {"answer": "Ini", "hits": [hit]}, "chat": "s1", "cost": {"tokens": 3}}
@@ -69,7 +67,7 @@ def test_an_openai_endpoint_gets_the_earlier_turns(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("key", ["", " ", "two\nlines", "kunci-\u00e9"])
-def test_a_key_that_cannot_be_sent_is_told_by_its_variable_alone(
+def test_a_key_that_cannot_be_sent_is_refused_by_its_variable_alone(
     monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     monkeypatch.setenv("BOT_KEY", key)
@@ -98,7 +96,7 @@ def test_a_key_that_cannot_be_sent_is_told_by_its_variable_alone(
         (b" " * 100_000, "larger than 64 kB"),
     ],
 )
-def test_a_mapping_that_cannot_be_followed_says_why(data: bytes, words: str) -> None:
+def test_an_unusable_mapping_is_refused_with_a_reason(data: bytes, words: str) -> None:
     with speaking("en"), pytest.raises(UnusableMapping) as refused:
         mappings.read("peta.json", data)
 

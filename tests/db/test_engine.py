@@ -98,28 +98,26 @@ def test_a_connection_whose_server_went_away_is_replaced(database: Database) -> 
         assert session.scalar(text("SELECT pg_backend_pid()")) != ours
 
 
-def test_the_value_put_longest_ago_goes_first(database: Database) -> None:
-    kept = LruCache[str, int](most=2)
+def test_the_value_cached_longest_ago_goes_first(database: Database) -> None:
+    cache = LruCache[str, int](most=2)
     with database.reading() as session:
-        kept.store(session, "a", 1)
-        kept.store(session, "b", 2)
-        kept.store(session, "a", 3)
-        kept.store(session, "c", 4)
+        cache.store(session, "a", 1)
+        cache.store(session, "b", 2)
+        cache.store(session, "a", 3)
+        cache.store(session, "c", 4)
 
-        assert [kept.get(session, key) for key in "abc"] == [3, None, 4]
+        assert [cache.get(session, key) for key in "abc"] == [3, None, 4]
 
 
-def test_a_value_put_while_writing_is_found_while_reading(database: Database) -> None:
-    kept = LruCache[str, int](most=2)
+def test_a_value_cached_while_writing_is_cached_while_reading(database: Database) -> None:
+    cache = LruCache[str, int](most=2)
     with database.writing() as session:
-        kept.store(session, "a", 1)
+        cache.store(session, "a", 1)
     with database.reading() as session:
-        assert kept.get(session, "a") == 1
+        assert cache.get(session, "a") == 1
 
 
-def test_what_was_waited_before_is_not_left_to_what_comes_after(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_time_already_waited_shortens_the_wait_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = count(0, 4)  # four seconds pass between two looks
     monkeypatch.setattr(patience, "monotonic", lambda: next(clock))
     monkeypatch.setattr(patience, "PATIENCE_SECONDS", 10.0)
@@ -136,8 +134,8 @@ def test_a_time_that_is_over_is_never_the_0_that_means_for_ever(
     assert patience.milliseconds_left() == 1
 
 
-def study(**said: Any) -> dict[str, Any]:
-    return {"id": 1, "name": "Study", "order_secret": "5" * 64, "created_at": NOW} | said
+def study(**values: Any) -> dict[str, Any]:
+    return {"id": 1, "name": "Study", "order_secret": "5" * 64, "created_at": NOW} | values
 
 
 def test_a_row_is_written_over_the_one_with_its_key(database: Database) -> None:
@@ -146,12 +144,12 @@ def test_a_row_is_written_over_the_one_with_its_key(database: Database) -> None:
         for name in ("First", "Second"):
             core(session).execute(write, study(name=name))
         session.commit()
-        kept = session.get_one(Study, 1)
+        stored = session.get_one(Study, 1)
 
-        assert (kept.name, kept.guidelines, kept.created_at) == ("Second", "", NOW)
+        assert (stored.name, stored.guidelines, stored.created_at) == ("Second", "", NOW)
 
 
-def test_a_row_is_added_once_and_another_of_the_same_is_told(database: Database) -> None:
+def test_a_row_is_added_once_and_a_second_one_counts_as_0(database: Database) -> None:
     rater = {"study_id": 1, "name": "Ani", "created_at": NOW}
     with database.writing() as session:
         session.add(Study(**study()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import lzma
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from relevansi.config import sqlite_url
 from relevansi.db.engine import Database, DatabaseOutOfDate, NewerDatabase, TooOldDatabase, _alembic
-from relevansi.db.migrations import HEAD, OLDEST
+from relevansi.db.migrations import HEAD
 from tests.cli.relevansi import relevansi
 
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.xz"))
@@ -33,10 +33,14 @@ GIVEN = {
 
 
 def test_an_upgraded_database_has_the_tables_of_a_new_one(
-    database: Database, tmp_path: Path
+    request: pytest.FixtureRequest, upgraded: Database
 ) -> None:
-    with database.engine.connect() as new, _upgraded(database, tmp_path, OLDEST, ()) as upgraded:
-        assert _schema(upgraded) == _schema(new)
+    if upgraded.is_sqlite:
+        new = Database(sqlite_url(request.getfixturevalue("sqlite_template")))
+    else:
+        new = request.getfixturevalue("postgres")
+    with new.engine.connect() as connection, upgraded.engine.connect() as after:
+        assert _schema(after) == _schema(connection)
 
 
 def test_the_version_this_program_names_is_that_of_the_last_migration(database: Database) -> None:
@@ -46,13 +50,13 @@ def test_the_version_this_program_names_is_that_of_the_last_migration(database: 
     assert database.version() == HEAD
 
 
-@pytest.mark.parametrize("pool_depth", [None, 2])
-@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.name)
-def test_a_kept_demo_is_upgraded_and_every_figure_is_what_its_judgments_make_it(
-    kept: Path, pool_depth: int | None, tmp_path: Path
+@pytest.mark.parametrize("pool_depth", [None, pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("archive", KEPT, ids=lambda archive: archive.name)
+def test_an_archived_demo_is_upgraded_with_every_figure_right(
+    archive: Path, pool_depth: int | None, tmp_path: Path
 ) -> None:
     file = tmp_path / "relevansi.sqlite"
-    file.write_bytes(lzma.decompress(kept.read_bytes()))
+    file.write_bytes(lzma.decompress(archive.read_bytes()))
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE studies SET pool_depth = ?", (pool_depth,))
         before = {table: _rows(connection, table, "judged_thing_id") for table in GIVEN}
@@ -72,23 +76,18 @@ def _rows(
     return connection.execute(f"SELECT {columns} FROM {table} ORDER BY {columns}").fetchall()
 
 
-def test_words_on_items_of_evaluations_move_to_the_log_of_their_rater(
-    database: Database, tmp_path: Path
-) -> None:
-    """Ani passes a part, fails it and takes that back; the evaluation is deleted by then."""
-    with _upgraded(database, tmp_path, "0033", (*OLDER_ROWS[:3], *ITEM_EVENTS)) as connection:
-        moved = connection.execute(
-            text("SELECT study_id, action, subject, old, new, at FROM log_entries ORDER BY id")
-        ).all()
-    place = "evaluation 0a1b2c3d, item 4, 0"
-    assert [tuple(row)[:5] for row in moved] == [
-        (1, "click on an item", "rater 1", f"{place}: -", f"{place}: 1"),
-        (1, "click on an item", "rater 1", f"{place}: 1", f"{place}: 0"),
-        (1, "undo on an item", "rater 1", f"{place}: 0", f"{place}: 1"),
-    ]
-    assert [str(row.at)[11:19] for row in moved] == ["10:00:01", "10:00:02", "10:00:03"]
-
-
+OLDER_STUDY = """INSERT INTO studies (id, name, allow_bulk, show_pictures, order_seed,
+ shuffle_questions, figures, badges_while_blind, repeat_percent, guidelines, created_at)
+ VALUES ({id}, 'Lama', false, false, 7, false, 'progress', false, 5, '', '2026-03-01 09:00:00')"""
+STUDIES = (
+    OLDER_STUDY.format(id=1),
+    OLDER_STUDY.format(id=2),
+    """INSERT INTO raters (id, study_id, name, is_owner, is_machine, created_at)
+     VALUES (1, 1, 'Ani', true, false, '2026-03-01 09:00:00')""",
+    "INSERT INTO question_sets (id, study_id, created_at) VALUES (1, 1, '2026-03-01 09:00:00')",
+    """INSERT INTO questions (id, question_set_id, position, text, key, category,
+     context_dependent) VALUES (1, 1, 1, 'rumah', 'rumah', 'x', false)""",
+)
 ITEM_EVENTS = tuple(
     "INSERT INTO item_events (id, rater_id, event_id, evaluation_id, position, part, old, new,"
     " cause, undoes_id, device, sequence, received_at)"
@@ -101,16 +100,6 @@ ITEM_EVENTS = tuple(
     )
 )
 """Clicks of version 1.1.0 on one part of an item."""
-
-
-def test_a_count_of_people_who_declined_moves_to_the_log(
-    database: Database, tmp_path: Path
-) -> None:
-    with _upgraded(database, tmp_path, "0036", (*OLDER_ROWS[:2], *DECLINED)) as connection:
-        moved = connection.execute(text("SELECT study_id, action, new FROM log_entries")).all()
-    assert [tuple(row) for row in moved] == [(1, "phase 3 declined", "3")]
-
-
 DECLINED = tuple(
     "INSERT INTO user_studies (study_id, is_open, most_questions, endpoint, search_method, llm,"
     " api, model, mapping, answer_seconds, tries, at_once, pause_seconds, declined, withdrawn,"
@@ -119,23 +108,6 @@ DECLINED = tuple(
     for study, declined in ((1, 3), (2, 0))
 )
 """Phase 3 of two studies, one of which three people declined to take part in."""
-
-
-def test_a_session_under_a_limit_that_is_gone_is_stopped_and_its_limit_logged(
-    database: Database, tmp_path: Path
-) -> None:
-    """Rater 2 is asked in English without such a limit, 3 with one, 4 in Indonesian."""
-    with _upgraded(database, tmp_path, "0037", (OLDER_ROWS[0], *MACHINES)) as connection:
-        sessions = connection.execute(
-            text("SELECT rater_id, state FROM machine_sessions ORDER BY id")
-        ).all()
-        moved = connection.execute(text("SELECT action, subject, old FROM log_entries")).all()
-    assert [tuple(row) for row in sessions] == [(2, "running"), (3, "stopped"), (4, "stopped")]
-    assert [tuple(row) for row in moved] == [
-        ("limit of machine judge", "rater 3", "session 3: 900 tokens")
-    ]
-
-
 MACHINES = tuple(
     row
     for number, language, tokens in ((2, "en", "NULL"), (3, "en", 900), (4, "id", "NULL"))
@@ -159,41 +131,11 @@ MACHINES = tuple(
     )
 )
 """Three machine judges at work."""
-
-
-def test_judged_things_become_judged_items_and_what_hangs_on_them_stays(
-    database: Database, tmp_path: Path
-) -> None:
-    """A verdict, its event and a call stay with the item; the references hold afterwards."""
-    with _upgraded(database, tmp_path, "0041", JUDGED_THINGS) as connection:
-        connection.execute(text("DELETE FROM judgments"))
-        read = (
-            "SELECT identity, content, field FROM events JOIN judged_items"
-            " ON judged_items.id = judged_item_id JOIN items ON items.id = item_id"
-        )
-        items = [tuple(row) for row in connection.execute(text(read)).all()]
-        # By their new names the references do what they did: an event outlives its item.
-        connection.execute(text("DELETE FROM judged_items"))
-        events = connection.execute(text("SELECT judged_item_id FROM events")).all()
-        with pytest.raises(IntegrityError), connection.begin_nested():
-            connection.execute(text(VERDICT.format(column="judged_item_id", item=7)))
-    assert items == [("slug:a", 1, "verdict")]
-    assert [tuple(row) for row in events] == [(None,)]
-
-
 VERDICT = (
     "INSERT INTO judgments (rater_id, {column}, verdict, changed_at)"
     " VALUES (1, {item}, '1', '2026-03-01 09:00:00')"
 )
 JUDGED_THINGS = (
-    """INSERT INTO studies (id, name, allow_bulk, show_pictures, order_secret, shuffle_questions,
-     figures, badges_while_blind, repeat_percent, guidelines, created_at) VALUES (1, 'Lama', false,
-     false, 'x', false, 'progress', false, 5, '', '2026-03-01 09:00:00')""",
-    """INSERT INTO raters (id, study_id, name, is_owner, is_machine, created_at)
-     VALUES (1, 1, 'Ani', true, false, '2026-03-01 09:00:00')""",
-    "INSERT INTO question_sets (id, study_id, created_at) VALUES (1, 1, '2026-03-01 09:00:00')",
-    """INSERT INTO questions (id, question_set_id, position, text, key, category,
-     context_dependent) VALUES (1, 1, 1, 'rumah', 'rumah', 'x', false)""",
     "INSERT INTO properties (id, identity) VALUES (5, 'slug:a')",
     "INSERT INTO judged_things (id, question_id, property_id, content) VALUES (6, 1, 5, 1)",
     VERDICT.format(column="judged_thing_id", item=6),
@@ -201,50 +143,101 @@ JUDGED_THINGS = (
      sequence, received_at) VALUES (1, 1, 'e', 'verdict', 6, '1', 'click', '', 1,
      '2026-03-01 09:00:00')""",
 )
-"""One verdict as version 0041 stored it."""
-
-OLDER_STUDY = """INSERT INTO studies (id, name, allow_bulk, show_pictures, order_seed,
- shuffle_questions, figures, badges_while_blind, repeat_percent, guidelines, created_at)
- VALUES ({id}, 'Lama', false, false, 7, false, 'progress', false, 5, '', '2026-03-01 09:00:00')"""
-OLDER_ROWS = (
-    OLDER_STUDY.format(id=1),
-    OLDER_STUDY.format(id=2),
-    """INSERT INTO raters (id, study_id, name, is_owner, is_machine, created_at)
-     VALUES (1, 1, 'Ani', true, false, '2026-03-01 09:00:00')""",
-    "INSERT INTO question_sets (id, study_id, created_at) VALUES (1, 1, '2026-03-01 09:00:00')",
-    """INSERT INTO questions (id, question_set_id, position, text, key, category,
-     context_dependent) VALUES (1, 1, 1, 'rumah', 'rumah', 'x', false)""",
-    """INSERT INTO tasks (id, rater_id, question_id, kind, claimed_at)
-     VALUES ('abc', 1, 1, 'pool', '2026-03-01 09:00:00')""",
-)
-
-"""Two of a file, one click, one form with two fields, one press for two cards."""
+"""One verdict."""
+ROWS_BY_VERSION = {
+    "0033": (*STUDIES, *ITEM_EVENTS),
+    "0036": DECLINED,
+    "0037": MACHINES,
+    "0041": JUDGED_THINGS,
+}
 
 
-@contextmanager
+@pytest.fixture(name="upgraded", scope="module", params=["sqlite", "postgresql"])
 def _upgraded(
-    database: Database, tmp_path: Path, version: str, rows: Sequence[str]
-) -> Iterator[Connection]:
-    """Connect to a database that was upgraded with the rows that it had at a version."""
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        database.make_tables(connection, version)
-        for row in rows:
-            connection.execute(text(row))
-    older.upgrade()
-    with older.engine.begin() as connection:
-        yield connection
-    older.close()
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
+    """A database that got rows at four older versions on its way to this one; tests only read."""
+    if request.param == "sqlite":
+        database = Database(sqlite_url(tmp_path_factory.mktemp("older") / "older.sqlite"))
+    else:
+        database = _second_database(request.getfixturevalue("postgres"))
+    for version, rows in ROWS_BY_VERSION.items():
+        database.upgrade(version)
+        with database.engine.begin() as connection:
+            for row in rows:
+                connection.execute(text(row))
+    database.upgrade()
+    yield database
+    database.close()
 
 
-def _another(database: Database, tmp_path: Path) -> Database:
-    if database.is_sqlite:
-        return Database(sqlite_url(tmp_path / "older.sqlite"))
-    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+def _second_database(postgres: Database) -> Database:
+    with postgres.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("DROP DATABASE IF EXISTS older"))
         connection.execute(text("CREATE DATABASE older"))
-    url = database.url.set(database="older")
-    return Database(url.render_as_string(hide_password=False))
+    return Database(postgres.url.set(database="older").render_as_string(hide_password=False))
+
+
+def _selected(database: Database, query: str) -> list[tuple[object, ...]]:
+    with database.engine.connect() as connection:
+        return [tuple(row) for row in connection.execute(text(query))]
+
+
+def test_words_on_items_of_evaluations_move_to_the_log_of_their_rater(upgraded: Database) -> None:
+    """Ani passes a part, fails it and takes that back; the evaluation is deleted by then."""
+    moved = _selected(
+        upgraded,
+        "SELECT study_id, action, subject, old, new, at FROM log_entries"
+        " WHERE action LIKE '% on an item' ORDER BY id",
+    )
+    place = "evaluation 0a1b2c3d, item 4, 0"
+    assert [row[:5] for row in moved] == [
+        (1, "click on an item", "rater 1", f"{place}: -", f"{place}: 1"),
+        (1, "click on an item", "rater 1", f"{place}: 1", f"{place}: 0"),
+        (1, "undo on an item", "rater 1", f"{place}: 0", f"{place}: 1"),
+    ]
+    assert [str(row[5])[11:19] for row in moved] == ["10:00:01", "10:00:02", "10:00:03"]
+
+
+def test_a_count_of_people_who_declined_moves_to_the_log(upgraded: Database) -> None:
+    declined = "SELECT study_id, new FROM log_entries WHERE action = 'phase 3 declined'"
+
+    assert _selected(upgraded, declined) == [(1, "3")]
+
+
+def test_a_session_under_a_limit_that_is_gone_is_stopped_and_its_limit_logged(
+    upgraded: Database,
+) -> None:
+    """Rater 2 is asked in English without such a limit, 3 with one, 4 in Indonesian."""
+    sessions = _selected(upgraded, "SELECT rater_id, state FROM machine_sessions ORDER BY id")
+    limits = "SELECT subject, old FROM log_entries WHERE action = 'limit of machine judge'"
+
+    assert sessions == [(2, "running"), (3, "stopped"), (4, "stopped")]
+    assert _selected(upgraded, limits) == [("rater 3", "session 3: 900 tokens")]
+
+
+def test_judged_things_become_judged_items_and_verdicts_stay_with_them(upgraded: Database) -> None:
+    read = (
+        "SELECT identity, content, field, judgments.verdict FROM events"
+        " JOIN judged_items ON judged_items.id = events.judged_item_id"
+        " JOIN items ON items.id = item_id"
+        " JOIN judgments ON judgments.judged_item_id = judged_items.id"
+    )
+
+    assert _selected(upgraded, read) == [("slug:a", 1, "verdict", "1")]
+
+
+def test_references_to_judged_items_hold_after_an_upgrade(upgraded: Database) -> None:
+    """An event outlives its item, and no verdict refers to an item that is not there."""
+    with upgraded.engine.connect() as connection:
+        connection.execute(text("DELETE FROM judgments"))
+        connection.execute(text("DELETE FROM judged_items"))
+        events = connection.execute(text("SELECT judged_item_id FROM events")).all()
+        with pytest.raises(IntegrityError), connection.begin_nested():
+            connection.execute(text(VERDICT.format(column="judged_item_id", item=7)))
+        connection.rollback()
+
+    assert [tuple(row) for row in events] == [(None,)]
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_file_that_may_not_grow_is_full(small: Database) -> None:
         session.execute(text("PRAGMA max_page_count = 1"))  # means: no page more than there are
         session.add(Study(name="x" * 100_000, created_at=NOW))
 
-        assert said(session.commit) is Outage.FULL
+        assert outage_of(session.commit) is Outage.FULL
 
 
 def test_a_file_that_finds_no_room_is_full_and_one_that_is_not_there_is_no_outage() -> None:
@@ -53,7 +53,7 @@ def test_a_file_that_another_program_writes_is_busy(small: Database) -> None:
     with _another_writes(small), small.writing() as session:
         session.add(Study(name="waits", created_at=NOW))
 
-        assert said(session.commit) is Outage.BUSY
+        assert outage_of(session.commit) is Outage.BUSY
 
 
 def test_a_writer_does_not_wait_forever_for_the_others_of_its_process(small: Database) -> None:
@@ -121,18 +121,18 @@ def test_a_damaged_file_is_called_damaged(tmp_path: Path, spoilt: str) -> None:
     data[start : start + 100] = b"\xaa" * 100
     path.write_bytes(data)
 
-    assert said(database.version) is Outage.DAMAGED
+    assert outage_of(database.version) is Outage.DAMAGED
     database.close()
 
 
 def test_a_file_that_cannot_be_opened_is_away(tmp_path: Path) -> None:
     (tmp_path / "folder.sqlite").mkdir()
 
-    assert said(Database(sqlite_url(tmp_path / "folder.sqlite")).version) is Outage.AWAY
+    assert outage_of(Database(sqlite_url(tmp_path / "folder.sqlite")).version) is Outage.AWAY
 
 
 def test_a_server_that_nobody_runs_is_away() -> None:
-    assert said(Database(NOBODY).version) is Outage.AWAY
+    assert outage_of(Database(NOBODY).version) is Outage.AWAY
 
 
 @pytest.mark.usefixtures("impatient")
@@ -141,45 +141,45 @@ def test_a_row_that_somebody_keeps_locked_is_busy(postgres: Database) -> None:
     with postgres.writing() as holder:
         holder.execute(text(locking))
         with postgres.writing() as session:
-            assert said(lambda: session.execute(text(locking))) is Outage.BUSY
+            assert outage_of(lambda: session.execute(text(locking))) is Outage.BUSY
 
 
 def test_a_connection_that_is_cut_is_away_and_the_next_one_works(postgres: Database) -> None:
     with postgres.reading() as session:
-        own = session.scalar(BACKEND)
-        with postgres.reading() as other:
-            other.execute(text(f"SELECT pg_terminate_backend({own})"))
-        assert said(lambda: session.execute(text("SELECT 1"))) is Outage.AWAY
+        backend = session.scalar(BACKEND)
+        with postgres.reading() as second:
+            second.execute(text(f"SELECT pg_terminate_backend({backend})"))
+        assert outage_of(lambda: session.execute(text("SELECT 1"))) is Outage.AWAY
 
     with postgres.reading() as session:
         assert session.scalar(text("SELECT 1")) == 1
 
 
-def test_a_server_that_only_reads_is_away_and_not_asked_again(postgres: Database) -> None:
+def test_a_read_only_server_is_away_and_its_connection_replaced(postgres: Database) -> None:
     with postgres.writing() as session:
-        asked = session.scalar(BACKEND)
+        backend = session.scalar(BACKEND)
         session.execute(text("SET LOCAL transaction_read_only = on"))
         session.add(Study(name="standby", created_at=NOW))
 
-        assert said(session.flush) is Outage.AWAY
+        assert outage_of(session.flush) is Outage.AWAY
 
     with postgres.writing() as session:
-        assert session.scalar(BACKEND) != asked
+        assert session.scalar(BACKEND) != backend
 
 
 @pytest.mark.parametrize("question", ["SELECT * FROM nowhere", "SELEC"])
 def test_a_question_of_ours_that_is_wrong_is_no_outage(database: Database, question: str) -> None:
     with database.reading() as session:
-        assert said(lambda: session.execute(text(question))) is None
+        assert outage_of(lambda: session.execute(text(question))) is None
 
 
 def test_an_error_of_another_kind_is_no_outage() -> None:
     assert outage(ValueError("wrong")) is None
 
 
-def said(asked: Callable[[], object]) -> Outage | None:
+def outage_of(action: Callable[[], object]) -> Outage | None:
     with pytest.raises(Exception, match=r".") as failure:
-        asked()
+        action()
     return outage(failure.value)
 
 
@@ -204,6 +204,6 @@ def test_a_text_that_was_overwritten_is_damage_and_check_names_its_table(tmp_pat
     path.write_bytes(data.replace(b"spoilt spoilt", b"\xff\xfe\xfd\xfc\xff\xfe spoilt"))
 
     with database.reading() as session:
-        assert said(lambda: session.scalars(select(Study.name)).all()) is Outage.DAMAGED
+        assert outage_of(lambda: session.scalars(select(Study.name)).all()) is Outage.DAMAGED
     assert [fault.partition(":")[0] for fault in soundness.faults(database)] == ["studies"]
     database.close()

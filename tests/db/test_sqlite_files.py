@@ -54,25 +54,25 @@ def test_a_file_that_is_no_database_is_damaged(tmp_path: Path) -> None:
     assert len(sqlite_files.faults(path, most=5)) == 1
 
 
-def test_the_earlier_database_is_kept_beside_the_new(file: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.sqlite"
-    write(other, "CREATE TABLE said (word TEXT)", "INSERT INTO said VALUES ('there')")
-    kept = tmp_path / f"study.{sqlite_files.KEPT}-1.sqlite"
+def test_the_earlier_database_stays_beside_the_new(file: Path, tmp_path: Path) -> None:
+    newer = tmp_path / "other.sqlite"
+    write(newer, "CREATE TABLE said (word TEXT)", "INSERT INTO said VALUES ('there')")
+    earlier = tmp_path / f"study.{sqlite_files.KEPT}-1.sqlite"
 
-    sqlite_files.replace_database(other, file, kept)
+    sqlite_files.replace_database(newer, file, earlier)
 
-    assert (words(file), words(kept)) == (["there"], ["here"])
-    assert sqlite_files.kept_beside(file) == [kept]
+    assert (words(file), words(earlier)) == (["there"], ["here"])
+    assert sqlite_files.kept_beside(file) == [earlier]
 
 
 def test_a_file_that_somebody_has_open_is_not_replaced(file: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.sqlite"
-    write(other, "CREATE TABLE said (word TEXT)")
+    newer = tmp_path / "other.sqlite"
+    write(newer, "CREATE TABLE said (word TEXT)")
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("SELECT * FROM said").fetchall()
         with pytest.raises(sqlite_files.DatabaseInUse):
-            sqlite_files.replace_database(other, file, None)
+            sqlite_files.replace_database(newer, file, None)
 
     assert words(file) == ["here"]
 
@@ -195,7 +195,7 @@ def test_after_a_restart_the_file_that_is_there_is_used(opened: Database) -> Non
     assert _identities(opened) == ["first", "second"]
 
 
-def test_the_file_stays_known_while_its_connections_come_and_go(opened: Database) -> None:
+def test_new_connections_to_the_same_file_are_accepted(opened: Database) -> None:
     for number in range(3):
         opened.engine.dispose()
         _add(opened, f"again {number}")

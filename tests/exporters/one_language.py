@@ -37,12 +37,14 @@ def _cells(data: bytes) -> str:
 
 
 def sentences(texts: Mapping[str, str]) -> set[str]:
-    other = "\n".join(texts.values())
+    translations = "\n".join(texts.values())
     return {
         part.strip()
         for text in texts
         for part in PLACE.split(text)
-        if len(part.strip()) >= SHORTEST and " " in part.strip() and part.strip() not in other
+        if len(part.strip()) >= SHORTEST
+        and " " in part.strip()
+        and part.strip() not in translations
     }
 
 

@@ -27,15 +27,15 @@ def test_an_id_comes_first(document: Document, identity: str) -> None:
 
 
 def test_equal_texts_without_ids_are_one_document_wherever_they_are() -> None:
-    one = Document(text="Long  RED dress\n", url="https://a.example/1")
-    two = Document(text="long red \uff44ress", title="Dress")
+    first = Document(text="Long  RED dress\n", url="https://a.example/1")
+    second = Document(text="long red \uff44ress", title="Dress")
 
-    assert one.identity == two.identity
-    assert one.identity != Document(text="Long red skirt").identity
+    assert first.identity == second.identity
+    assert first.identity != Document(text="Long red skirt").identity
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "differing"),
+    ("first", "second", "differing"),
     [
         (Document(text=LONG), Document(text=LONG[:14] + "…"), ()),
         (Document(text=LONG), Document(text=LONG[:14] + " ..."), ()),
@@ -47,23 +47,23 @@ def test_equal_texts_without_ids_are_one_document_wherever_they_are() -> None:
     ],
 )
 def test_one_verdict_serves_texts_of_which_one_begins_with_the_other(
-    one: Document, two: Document, differing: tuple[str, ...]
+    first: Document, second: Document, differing: tuple[str, ...]
 ) -> None:
-    assert one.differences(two) == differing
-    assert two.differences(one) == differing
+    assert first.differences(second) == differing
+    assert second.differences(first) == differing
 
 
-def test_the_longer_text_is_kept_and_only_what_every_run_states() -> None:
-    one = Document(doc_id="d", text=LONG[:9], meta={"year": 2019, "lang": "en", "chunk": 1})
-    two = Document(
+def test_the_fullest_document_has_the_longer_text_and_the_common_metadata() -> None:
+    first = Document(doc_id="d", text=LONG[:9], meta={"year": 2019, "lang": "en", "chunk": 1})
+    second = Document(
         doc_id="d", text=LONG, meta={"year": 2019, "lang": "id"}, url="https://a.example"
     )
 
-    kept = one.fullest(two)
+    fullest = first.fullest(second)
 
-    assert (kept.text, kept.meta, kept.url) == (LONG, {"year": 2019}, "https://a.example")
-    assert kept.fullest(Document(doc_id="d")) == kept
-    assert Document(doc_id="d").fullest(kept) == kept
+    assert (fullest.text, fullest.meta, fullest.url) == (LONG, {"year": 2019}, "https://a.example")
+    assert fullest.fullest(Document(doc_id="d")) == fullest
+    assert Document(doc_id="d").fullest(fullest) == fullest
 
 
 def test_a_blind_rater_sees_nothing_named_after_a_system() -> None:
@@ -79,9 +79,9 @@ def test_a_blind_rater_sees_nothing_named_after_a_system() -> None:
     meta: dict[str, Scalar] = dict.fromkeys(names, "canary")
     meta |= {"author": "Liu", "underscored": 1}
 
-    shown = Document(text=LONG, meta=meta, score=1.5, position=3).uniform(None)
+    blind_document = Document(text=LONG, meta=meta, score=1.5, position=3).uniform(None)
 
-    assert shown == Document(text=LONG, meta={"author": "Liu", "underscored": 1})
+    assert blind_document == Document(text=LONG, meta={"author": "Liu", "underscored": 1})
 
 
 def test_a_document_is_stored_and_read_again() -> None:
@@ -129,10 +129,12 @@ def test_the_earliest_of_equal_windows_wins() -> None:
 @given(st.text(max_size=900), st.text(max_size=60))
 def test_an_excerpt_is_a_part_of_its_text(text: str, question: str) -> None:
     result = excerpt(text, question)
-    shown = "".join(piece for piece, _ in result.pieces)
+    text_shown = "".join(piece for piece, _ in result.pieces)
 
-    assert len(shown) <= WINDOW
-    assert shown.split() == shown.strip().split()
-    assert " ".join(shown.split()) in " ".join(text.split())
-    assert bool(shown) == bool(text.strip())
-    assert not any(one[1] and two[1] and not one[0] for one, two in pairwise(result.pieces))
+    assert len(text_shown) <= WINDOW
+    assert text_shown.split() == text_shown.strip().split()
+    assert " ".join(text_shown.split()) in " ".join(text.split())
+    assert bool(text_shown) == bool(text.strip())
+    assert not any(
+        piece[1] and after[1] and not piece[0] for piece, after in pairwise(result.pieces)
+    )

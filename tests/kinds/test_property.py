@@ -10,7 +10,7 @@ STREET = "Jl. Gereja No.1, Komp. Deli, Kel. Silalas, Kec. Medan Barat"
 
 
 @pytest.mark.parametrize(
-    ("places", "shown"),
+    ("places", "locations"),
     [
         # All have a street or a complex: what is coarser helps nobody to tell them apart.
         (
@@ -31,9 +31,9 @@ STREET = "Jl. Gereja No.1, Komp. Deli, Kel. Silalas, Kec. Medan Barat"
     ],
 )
 def test_no_list_of_an_answer_states_more_of_a_place_than_the_others(
-    places: list[str | None], shown: list[str | None]
+    places: list[str | None], locations: list[str | None]
 ) -> None:
     alike = Card.alike([Card(title="Rumah", location=place) for place in places])
 
-    assert [card.location for card in alike] == shown
+    assert [card.location for card in alike] == locations
     assert all(card.title == "Rumah" for card in alike)

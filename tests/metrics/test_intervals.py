@@ -93,7 +93,7 @@ def test_the_interval_of_a_difference_is_no_point_and_turns_with_it(values: list
     assert (turned.lower, turned.upper) == pytest.approx((-result.upper, -result.lower))
 
 
-def test_one_question_says_nothing_of_others() -> None:
+def test_one_question_has_no_interval() -> None:
     assert mean_interval([1.0]) == difference_interval([0.5]) == NO_INTERVAL
     assert estimate_interval(0.5, 0.1, 1) == NO_INTERVAL
     assert NO_INTERVAL.of_sample(0.5, 0.5) == NO_INTERVAL

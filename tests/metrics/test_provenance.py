@@ -29,9 +29,9 @@ ALL = dict.fromkeys(PROVENANCE, "x")
 def test_a_missing_field_is_named_and_of_the_parts_of_a_model_one_is_enough(
     left_out: tuple[str, ...], missing: tuple[str, ...]
 ) -> None:
-    stated = {name: text for name, text in ALL.items() if name not in left_out}
+    provenance = {name: text for name, text in ALL.items() if name not in left_out}
 
-    assert missing_provenance(stated) == missing
+    assert missing_provenance(provenance) == missing
 
 
 @pytest.mark.parametrize(

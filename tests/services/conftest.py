@@ -22,8 +22,8 @@ def _rated_run(session: Session, study: Study, rater: Rater) -> str:
         query(4, card("f"), category="y"),
     )
     run_id = store(session, study, read).id
-    said = [(1, 1, NO), (1, 2, YES), (1, 3, UNSURE), (2, 1, YES), (2, 2, YES)]
-    for number, (query_id, rank, verdict) in enumerate(said):
+    verdicts = [(1, 1, NO), (1, 2, YES), (1, 3, UNSURE), (2, 1, YES), (2, 2, YES)]
+    for number, (query_id, rank, verdict) in enumerate(verdicts):
         judgments.judge(session, rater, run_id, query_id, rank, verdict, click(f"e{number}"))
     rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     judgments.rate(session, rater, run_id, 3, rating, click("e10"))

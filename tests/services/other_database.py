@@ -21,8 +21,8 @@ def on_sqlite(folder: Path, name: str = "other") -> Database:
 
 def on_postgres(postgres: Database, name: str = "other") -> Database:
     with postgres.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        known = text("SELECT 1 FROM pg_database WHERE datname = :name")
-        if connection.scalar(known, {"name": EMPTY}) is None:
+        exists = text("SELECT 1 FROM pg_database WHERE datname = :name")
+        if connection.scalar(exists, {"name": EMPTY}) is None:
             connection.execute(text(f"CREATE DATABASE {EMPTY}"))
             empty = Database(address(postgres, EMPTY))
             empty.prepare()

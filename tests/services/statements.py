@@ -14,7 +14,7 @@ from relevansi.db.engine import Database
 def counted(database: Database) -> Iterator[list[str]]:
     statements: list[str] = []
 
-    def note(_conn: object, _cursor: object, statement: str, *_rest: object) -> None:
+    def note(_conn: object, _cursor: object, statement: str, *_arguments: object) -> None:
         statements.append(statement)
 
     event.listen(database.engine, "before_cursor_execute", note)

@@ -93,21 +93,21 @@ def hostile() -> ComparisonReport:
     runs = [run(f"r{n}", *judged, name=name) for n, name in enumerate(HOSTILE)]
     runs = [
         replace(
-            one,
+            contender,
             queries=tuple(
                 replace(q, category=HOSTILE[n % 3], question=HOSTILE[(n + 1) % 3])
-                for n, q in enumerate(one.queries)
+                for n, q in enumerate(contender.queries)
             ),
         )
-        for one in runs
+        for contender in runs
     ]
     report = comparison_report(runs, raters=[(HOSTILE[1], 3)])
     return replace(report, study=HOSTILE[0])
 
 
-def shown(found: Sequence[Table]) -> list[list[list[str]]]:
+def texts_of(tables: Sequence[Table]) -> list[list[list[str]]]:
     """The texts of tables as a file shows them."""
     return [
         [[column.heading for column in t.columns], *([c.text for c in row] for row in t.rows)]
-        for t in found
+        for t in tables
     ]

@@ -54,7 +54,7 @@ LAST = apart("mrr", "vector", "hybrid", -0.2, 0.05)
             ),
         ),
         (  # one ahead of both others, which are not told apart
-            (*(replace(one, p_holm=0.01) for one in NOTHING), replace(LAST, p_holm=0.3)),
+            (*(replace(test, p_holm=0.01) for test in NOTHING), replace(LAST, p_holm=0.3)),
             (
                 "Api is ahead of Vector and Hybrid on MRR. "
                 "No difference between Vector and Hybrid could be shown."
@@ -74,7 +74,7 @@ def test_only_a_test_puts_a_method_ahead(tests: tuple[Difference, ...], sentence
 def test_many_pairs_are_counted() -> None:
     names = ("a", "b", "c", "d", "e", "f")
     tests = [apart("mrr", "a", "b", 0.1, 0.01)]
-    tests += [apart("mrr", one, other, 0.1, 1) for one, other in pairwise(names)]
+    tests += [apart("mrr", first, second, 0.1, 1) for first, second in pairwise(names)]
 
     assert "Between 4 further pairs no difference could be shown." in verdicts(*tests, names=names)
 

@@ -28,20 +28,20 @@ from tests.exporters.comparisons.comparisons import (
     hostile,
     rendered,
     run,
-    shown,
+    texts_of,
     three_runs,
 )
 
 both = pytest.mark.parametrize("report", [three_runs(), hostile()], ids=["plain", "hostile"])
 
 
-def test_every_table_says_who_rated_by_which_rule_until_when_with_which_version() -> None:
+def test_every_table_names_its_raters_rule_time_and_version() -> None:
     with speaking("en"):
         tables = all_tables(three_runs())
         for table in tables[1:]:  # the first two pages say it in a paragraph
-            said = " ".join([*table.notes, *(c.text for row in table.rows for c in row)])
+            words = " ".join([*table.notes, *(c.text for row in table.rows for c in row)])
             for part in ("Ani (1,200)", "Majority of all raters", "22 Jan 2026", "0.1.0"):
-                assert part in said, table.name
+                assert part in words, table.name
 
 
 def test_json_is_unrounded_null_where_undefined_and_the_same_in_every_language() -> None:
@@ -160,7 +160,7 @@ def test_markdown_prints_every_cell_and_hostile_names_as_text(report: Comparison
 
     assert markdown_tables(text) == [
         [[printable_line(cell) for cell in row] for row in table]
-        for table in shown(all_tables(report))
+        for table in texts_of(all_tables(report))
     ]
     assert not re.search(r"(?<!\\)<script", text)
     assert not re.search(r"(?<!\\)\]\((?!data:image/svg)", text)  # no link but to the picture
@@ -186,7 +186,7 @@ def test_html_prints_every_cell_loads_nothing_and_names_each_row() -> None:
     style = resource("static").joinpath("comparisons", "report.css").read_text("utf-8")
     tokens = resource("static").joinpath("frame", "tokens.css").read_text("utf-8")
 
-    assert html_tables(text) == shown(all_tables(three_runs()))
+    assert html_tables(text) == texts_of(all_tables(three_runs()))
     assert not [
         element
         for element in elements
@@ -216,7 +216,7 @@ def _cells(row: str) -> list[str]:
 
 
 def _unlatex(cell: str) -> str:
-    for written, meant in (
+    for written, plain in (
         (r"\_\allowbreak{}", "_"),
         ("{[}", "["),
         ("{]}", "]"),
@@ -225,7 +225,7 @@ def _unlatex(cell: str) -> str:
         (r"\%", "%"),
         (r"\char34{}", '"'),
     ):
-        cell = cell.replace(written, meant)
+        cell = cell.replace(written, plain)
     return cell
 
 
@@ -246,7 +246,7 @@ def test_latex_prints_every_cell_and_is_well_formed(report: ComparisonReport) ->
     assert body.count("{") == body.count("}")
     assert r"\input{/etc" not in text
     if report is three_runs():
-        assert cells == shown(all_tables(report))
+        assert cells == texts_of(all_tables(report))
     for table, lines in zip(all_tables(report), cells, strict=True):
         assert {len(line) for line in lines} == {len(table.columns)}
 
@@ -270,15 +270,15 @@ def test_a_number_fits_its_column_and_a_table_the_line(report: ComparisonReport)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX")
-@pytest.mark.parametrize("whole", [True, False])
-def test_latex_compiles_by_itself_and_within_a_thesis(tmp_path: Path, *, whole: bool) -> None:
+@pytest.mark.parametrize("alone", [True, False])
+def test_latex_compiles_by_itself_and_within_a_thesis(tmp_path: Path, *, alone: bool) -> None:
     (tmp_path / "report.tex").write_bytes(FORMATS["latex"].render(hostile(), DAY))
     (tmp_path / "thesis.tex").write_text(
         r"\documentclass{report}\usepackage{array,booktabs,longtable}"
         r"\begin{document}\chapter{Hasil}\input{report}Selesai.\end{document}"
     )
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error"]
-    name = "report" if whole else "thesis"
+    name = "report" if alone else "thesis"
     process = subprocess.run(
         [*command, f"{name}.tex"], cwd=tmp_path, capture_output=True, check=False
     )
@@ -287,7 +287,7 @@ def test_latex_compiles_by_itself_and_within_a_thesis(tmp_path: Path, *, whole: 
     assert (tmp_path / f"{name}.pdf").exists()
 
 
-def test_a_provisional_report_says_so_first_and_gives_no_p() -> None:
+def test_a_provisional_report_is_called_so_first_and_has_no_p() -> None:
     with speaking("en"):
         lines = rendered(three_runs(), "markdown").splitlines()
         tables = {table.name for table in all_tables(three_runs())}
@@ -309,7 +309,7 @@ def test_word_reads_every_heading_caption_and_cell(report: ComparisonReport) -> 
     cells = [[[cell.text for cell in row.cells] for row in table.rows] for table in word.tables]
     assert cells == [
         [[printable_line(cell) for cell in row] for row in table]
-        for table in shown(all_tables(report))
+        for table in texts_of(all_tables(report))
     ]
     assert [name for name, _ in styles].count("Heading 1") == 1
     assert [name for name, _ in styles].count("Caption") == len(word.tables) + 1

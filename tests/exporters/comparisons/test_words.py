@@ -40,7 +40,7 @@ WHEN = datetime(2026, 1, 5, 7, 0, tzinfo=UTC)
         ([FALSE_NEGATIVE], []),
     ],
 )
-def test_what_a_run_lacks_is_said_plainly(judged: list[Judged], sentences: list[str]) -> None:
+def test_what_a_run_lacks_is_a_sentence(judged: list[Judged], sentences: list[str]) -> None:
     first = run("a", *("R", CORRECT_EMPTY, "R")[: len(judged)])
     report = comparison_report([first, run("b", *judged)])
     missing = words.missing_parts(report.comparison.contenders[1])
@@ -53,7 +53,7 @@ def test_what_a_run_lacks_is_said_plainly(judged: list[Judged], sentences: list[
     )
 
 
-def test_the_order_that_survives_or_moves_is_said_in_one_sentence() -> None:
+def test_whether_the_order_survives_is_one_sentence() -> None:
     report = comparison_report([run("a", *"RRRR"), run("b", *"NNNN")])
     # precision@1 turns the order round: 1 against 0, while P@5 is 1/3 against 2/3
     turned = comparison_report([run("a", "RNN", "RNN"), run("b", "NRR", "NRR")]).stability
@@ -81,26 +81,26 @@ def test_provenance_names_raters_rule_time_and_version() -> None:
     assert "no verdict yet" in words.provenance(nobody)
 
 
-def test_what_raters_saw_beyond_the_cards_is_said() -> None:
+def test_what_raters_saw_beyond_the_cards_is_reported() -> None:
     report = three_runs()
-    visited = replace(report, badged=(WHEN,), record_shown=(WHEN,), suggested=(WHEN,))
-    said = words.blindness(visited)
+    visible = replace(report, badged=(WHEN,), record_shown=(WHEN,), suggested=(WHEN,))
+    sentences = words.blindness(visible)
 
     for part in ("Constraint badges on the cards", "record of a listing", "A grade suggested"):
-        assert part in said
+        assert part in sentences
         assert part not in words.blindness(report)
-    assert "for blind raters on 5 Jan 2026" in said
+    assert "for blind raters on 5 Jan 2026" in sentences
     nothing = words.blindness(replace(report, blindness=Blindness()))
     assert nothing == "No verdict has been given yet."
 
 
-def precision_difference(*judged: str, other: str = "N") -> str:
-    report = comparison_report([run("a", *judged), run("b", *([other] * len(judged)))])
+def precision_difference(*judged: str, second: str = "N") -> str:
+    report = comparison_report([run("a", *judged), run("b", *([second] * len(judged)))])
     return differences.conclusion(report.comparison.differences[0])
 
 
 @pytest.mark.parametrize(
-    ("judged", "other", "parts"),
+    ("judged", "second", "parts"),
     [
         (  # three questions, each 1 against 0: 2 of the 8 signs are as extreme, p = 0.25
             ["R", "R", "R"],
@@ -118,13 +118,13 @@ def precision_difference(*judged: str, other: str = "N") -> str:
         (["R"], ".", ["Precision@5: a and b share no question with a value"]),
     ],
 )
-def test_a_conclusion_says_how_far_and_how_sure(
-    judged: list[str], other: str, parts: list[str]
+def test_a_conclusion_has_the_difference_its_interval_and_its_p(
+    judged: list[str], second: str, parts: list[str]
 ) -> None:
-    said = precision_difference(*judged, other=other)
+    sentence = precision_difference(*judged, second=second)
 
-    assert [part for part in parts if part not in said] == []
-    assert "the other way round" not in said
+    assert [part for part in parts if part not in sentence] == []
+    assert "the other way round" not in sentence
 
 
 def test_an_interval_without_0_beside_a_corrected_test_that_does_not_reject_is_explained() -> None:
@@ -140,7 +140,7 @@ def test_an_interval_without_0_beside_a_corrected_test_that_does_not_reject_is_e
     assert "of this pair alone" not in differences.conclusion(replace(result, p_holm=0.01))
 
 
-def test_an_order_that_pairing_turns_round_is_said_beside_both() -> None:
+def test_an_order_that_pairing_reverses_is_reported() -> None:
     report = comparison_report(
         [
             run("a", "R", "N", "N", "R"),  # (1 + 0 + 0 + 1) / 4 = 0.5

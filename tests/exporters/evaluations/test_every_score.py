@@ -43,7 +43,7 @@ def answer_rows(draw: st.DrawFn) -> dict[str, Any]:
         "id": draw(st.integers(0, 99)),
         "answer": text,
         "gold": draw(st.none() | texts),
-        "contexts": [{"id": one, "text": "x"} for one in ids],
+        "contexts": [{"id": context_id, "text": "x"} for context_id in ids],
         "usage": draw(st.lists(calls, max_size=3)),
         "latency_ms": draw(st.integers(0, 9000)),
         "claim_similarities": [draw(cosines) for _ in claims],
@@ -135,11 +135,11 @@ outputs = st.fixed_dictionaries(
     }
 )
 json_items = st.builds(
-    lambda expected, given, texts: {
+    lambda expected, output, texts: {
         "id": 1,
         "question": "?",
         "expected": {"answer_example": expected},
-        "output": json.dumps(given, ensure_ascii=False),
+        "output": json.dumps(output, ensure_ascii=False),
         "context": [
             {"source_path": path, "text": text}
             for path, text in zip(("a.md", "b.md"), texts, strict=False)
@@ -177,5 +177,5 @@ def test_an_output_cut_off_anywhere_is_truncated(fields: dict[str, Any]) -> None
 
 
 @given(short_texts, short_texts)
-def test_likeness_has_no_direction(one: str, other: str) -> None:
-    assert likeness(one, other) == likeness(other, one)
+def test_likeness_has_no_direction(first: str, second: str) -> None:
+    assert likeness(first, second) == likeness(second, first)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from relevansi import labels
 from relevansi.cli.evaluations.scoring import constraint_parts
-from relevansi.cli.frame.output import document_text, printed
+from relevansi.cli.frame.output import printed
 from relevansi.exporters.evaluations import score_documents
 from relevansi.exporters.evaluations.score_documents import WaitingRows
 from relevansi.exporters.frame.tables import Document
@@ -50,16 +50,10 @@ SCORES = {
     ),
 }
 
-PRINTED: Mapping[str, Callable[[Document], bytes | str]] = {
-    **score_documents.WRITERS,
-    "table": partial(document_text, width=100),
-}
-
 REPORTS: Mapping[str, Callable[[], bytes | str]] = {
     **{
-        f"scores of {kind} as {name}": lambda read=read, write=write: write(read())  # type: ignore[misc]
+        f"scores of {kind}": lambda read=read: score_documents.WRITERS["markdown"](read())  # type: ignore[misc]
         for kind, read in SCORES.items()
-        for name, write in PRINTED.items()
     },
     **{
         f"constraints, MISSING {missing}": partial(_constraints, missing) for missing in MissingRule

@@ -34,7 +34,7 @@ HEADER = (
 
 
 @pytest.mark.parametrize(
-    ("one", "cells"),
+    ("judged_row", "cells"),
     [
         (row("RRRRN", quality=4), "5,4,1,0.8000,0.8000,1.0000,1,4,"),
         (row("NRR", quality=4), "3,2,2,0.6667,0.6667,0.5000,1,4,"),
@@ -55,19 +55,21 @@ HEADER = (
         (row("R", notes="=1+1"), "1,1,1,1.0000,1.0000,1.0000,1,,'=1+1"),
     ],
 )
-def test_a_line_has_counts_and_figures_and_says_what_its_columns_cannot(
-    one: QueryRow, cells: str
+def test_a_line_has_counts_and_figures_and_notes_what_its_columns_cannot_hold(
+    judged_row: QueryRow, cells: str
 ) -> None:
-    assert rated_csv(report(one)).decode() == f"{HEADER}\n1,cari rumah,location,{cells}\n"
+    assert rated_csv(report(judged_row)).decode() == f"{HEADER}\n1,cari rumah,location,{cells}\n"
 
 
 def test_a_row_recomputes_from_its_columns_where_cannot_tell_is_not_relevant() -> None:
     # By hand: 4 of 10, of which 2 in the first five; 0 of 2.
     rows = [
         replace(
-            row(said), summary=listed(said, cannot_tell="not_relevant"), verdicts=verdicts(said)
+            row(letters),
+            summary=listed(letters, cannot_tell="not_relevant"),
+            verdicts=verdicts(letters),
         )
-        for said in ("NNRNRRRNNU", "NU")
+        for letters in ("NNRNRRRNNU", "NU")
     ]
     lines = rated_csv(replace(report(*rows), cannot_tell="not_relevant")).decode().splitlines()[1:]
 
@@ -125,7 +127,7 @@ def drawn_row(
 def drawn_reports(draw: st.DrawFn) -> RunReport:
     cannot_tell = draw(st.sampled_from(get_args(CannotTell)))
     listed = draw(st.lists(st.tuples(query_judgments(), words), max_size=6))
-    rows = tuple(drawn_row(n, *one, cannot_tell) for n, one in enumerate(listed, 1))
+    rows = tuple(drawn_row(n, *judged, cannot_tell) for n, judged in enumerate(listed, 1))
     return RunReport("r1", "rater Ani", rows, cannot_tell=cannot_tell)
 
 
@@ -140,20 +142,23 @@ def test_an_exported_report_reads_with_the_same_words_counts_and_values(
     report: RunReport, style: CsvStyle
 ) -> None:
     for written, again in zip(report.rows, read_again(report, style).rows, strict=True):
-        one, other = written.summary, again.summary
+        before, after = written.summary, again.summary
         assert (again.query_id, again.question) == (written.query_id, written.question)
-        if written.notes or not one.empty_outcome:
+        if written.notes or not before.empty_outcome:
             assert again.notes == noted(written.notes)
-        assert other.state is one.state
-        assert (other.complete, other.results_count) == (one.complete, one.results_count)
-        assert (other.empty_outcome, other.unsure_count) == (one.empty_outcome, one.unsure_count)
-        if one.state is not QueryState.UNREADABLE:
-            assert other.quality == one.quality
+        assert after.state is before.state
+        assert (after.complete, after.results_count) == (before.complete, before.results_count)
+        assert (after.empty_outcome, after.unsure_count) == (
+            before.empty_outcome,
+            before.unsure_count,
+        )
+        if before.state is not QueryState.UNREADABLE:
+            assert after.quality == before.quality
         for figure in MEANS:
-            assert other.figures[figure].value == pytest.approx(one.figures[figure].value)
-        if one.complete:
-            assert other.relevant_count == one.relevant_count
-            assert other.first_relevant_rank == one.first_relevant_rank
+            assert after.figures[figure].value == pytest.approx(before.figures[figure].value)
+        if before.complete:
+            assert after.relevant_count == before.relevant_count
+            assert after.first_relevant_rank == before.first_relevant_rank
 
 
 @given(drawn_reports(), styles)

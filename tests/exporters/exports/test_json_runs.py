@@ -76,6 +76,6 @@ def test_a_document_made_item_by_item_has_the_bytes_of_one_made_whole(
     items: list[JsonValue], value: JsonValue
 ) -> None:
     head: dict[str, JsonValue] = {"run": "a", "value": value}
-    whole = json.dumps({**head, "queries": items}, ensure_ascii=False, indent=1)
+    expected = json.dumps({**head, "queries": items}, ensure_ascii=False, indent=1)
 
-    assert json_of_queries(head, items) == whole.encode()
+    assert json_of_queries(head, items) == expected.encode()

@@ -23,9 +23,9 @@ from relevansi.records import CollectedAnswer, CollectedRun, QueryState, ReadQue
 def stored(
     run_id: str, timestamp: str | None = None, method: str | None = "hybrid", *more: ReadQuery
 ) -> ReadRun:
-    asked = ReadQuery(1, "Rumah?", "harga", "Tidak ada.", QueryState.EMPTY, claimed_count=0)
+    query = ReadQuery(1, "Rumah?", "harga", "Tidak ada.", QueryState.EMPTY, claimed_count=0)
     return ReadRun(
-        "v1", run_id, "", (asked, *more), timestamp, search_method=method, llm="openai", key=run_id
+        "v1", run_id, "", (query, *more), timestamp, search_method=method, llm="openai", key=run_id
     )
 
 
@@ -76,8 +76,8 @@ def test_methods_that_differ_in_case_alone_share_a_folder_and_no_time_is_undated
 def test_a_run_file_keeps_what_nobody_understands_and_counts_what_came() -> None:
     state, extra = QueryState.FAILED, {"odd": [1]}
     failed = ReadQuery(2, "Ruko?", "harga", "", state, error="timeout", extra=extra)
-    whole = replace(stored("a", None, "hybrid", failed), llm=None, extra={"note": "mine"})
-    read = json.loads(run_file(whole))
+    stored_run = replace(stored("a", None, "hybrid", failed), llm=None, extra={"note": "mine"})
+    read = json.loads(run_file(stored_run))
 
     assert (read["note"], read["total_questions"], read["successful"]) == ("mine", 2, 1)
     assert "llm" not in read

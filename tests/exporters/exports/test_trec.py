@@ -1,20 +1,11 @@
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
-import ir_measures
 import pytest
-from ir_measures import RR, P
 
-from relevansi.exporters.exports.judged_results import (
-    JudgedResult,
-    document,
-    qrels,
-    run_file,
-)
+from relevansi.exporters.exports.judged_results import JudgedResult, document, qrels, run_file
 from relevansi.i18n import speaking
-from relevansi.metrics.judging import queries
 from relevansi.records import BINARY, Relevance
 
 R, N, U = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
@@ -65,34 +56,3 @@ def test_a_property_listed_twice_is_in_the_run_twice_and_in_the_qrels_once() -> 
 
     assert qrels(twice)[0] == qrels(twice, unjudged=True)[0] == "1 0 slug:a/1 1\n"
     assert "slug:a/1#2 2 1 t" in run_file(twice, tag="t")
-
-
-def measured_by_ir_measures(found: list[JudgedResult]) -> dict[tuple[str, object], float]:
-    with speaking("en"):
-        judged, ranked = qrels(found)[0], run_file(found, tag="t")
-    metrics = ir_measures.iter_calc(
-        [P @ 5, RR],
-        list(ir_measures.read_trec_qrels(judged)),  # type: ignore[no-untyped-call]
-        list(ir_measures.read_trec_run(ranked)),  # type: ignore[no-untyped-call]
-    )
-    return {(metric.query_id, metric.measure): metric.value for metric in metrics}
-
-
-def test_ir_measures_finds_our_figures_in_the_files() -> None:
-    """200 random lists of 1 to 14 results, one in six of them "cannot tell"."""
-    rng = random.Random(5)
-    lists = [rng.choices((R, N, U), (3, 2, 1), k=rng.randint(1, 14)) for _ in range(200)]
-    result = [r for query_id, verdicts in enumerate(lists) for r in results(verdicts, query_id)]
-
-    measured = measured_by_ir_measures(result)
-
-    for query_id, verdicts in enumerate(lists):
-        if set(verdicts) == {U}:
-            continue  # without a decided result a question is not in the qrels at all
-        by_trec = measured[str(query_id), P @ 5]
-        listed = queries.relevances(verdicts)
-        assert measured[str(query_id), RR] == pytest.approx(queries.reciprocal_rank(listed))
-        assert by_trec == pytest.approx(verdicts[:5].count(R) / 5)  # cannot tell is not relevant
-        if U not in verdicts:
-            ours = by_trec * 5 / min(len(verdicts), 5)
-            assert ours == pytest.approx(queries.precision_at(listed, 5))

@@ -100,8 +100,8 @@ def test_no_cell_is_run_by_whichever_separator_and_what_was_written_is_read_agai
     assert runnable(data) == []
     text = io.StringIO(data.decode("utf-8-sig"), newline="")
     for row, cells in zip(csv.reader(text, delimiter=style.delimiter), written, strict=True):
-        kept = ["" if cell is None else re.sub("\r\n?", "\n", str(cell)) for cell in cells]
-        assert [original_text(cell, style.delimiter) for cell in row] == kept
+        expected = ["" if cell is None else re.sub("\r\n?", "\n", str(cell)) for cell in cells]
+        assert [original_text(cell, style.delimiter) for cell in row] == expected
 
 
 @pytest.mark.parametrize(

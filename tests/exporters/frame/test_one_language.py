@@ -52,7 +52,7 @@ def test_a_report_is_in_one_language(name: str, language: str) -> None:
         assert foreign(text_of(REPORTS[name]()), language) == []
 
 
-def test_a_sentence_of_the_other_language_would_be_found() -> None:
+def test_a_sentence_of_the_other_language_is_detected() -> None:
     with speaking("en"):
         text = measures_markdown()
     result = [sentence for sentence in sentences(pairs()) if sentence in text]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 from typing import Any
 
 import openpyxl
@@ -50,8 +48,8 @@ def test_a_text_is_written_as_latex_prints_it(text: str, written: str) -> None:
     assert escaped(text) == written
 
 
-def cells(found: RunReport) -> list[list[Any]]:
-    data = workbook([Sheet("ratings", RATED_COLUMNS, rated_rows(found))])
+def cells(run_report: RunReport) -> list[list[Any]]:
+    data = workbook([Sheet("ratings", RATED_COLUMNS, rated_rows(run_report))])
     sheet = openpyxl.load_workbook(io.BytesIO(data))["ratings"]
     return [[(cell.value, cell.data_type) for cell in line] for line in sheet.iter_rows()]
 
@@ -78,15 +76,6 @@ def test_no_cell_is_a_formula_or_an_error() -> None:
         ("#N/A", "s"),
         ("bell", "s"),
     ]
-
-
-def test_loading_the_exporters_loads_no_pandas() -> None:
-    code = "import sys, relevansi.exporters.frame.spreadsheets; print('pandas' in sys.modules)"
-    process = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-
-    assert process.stdout == "False\n"
 
 
 def test_each_module_is_a_function_that_returns_its_exports() -> None:

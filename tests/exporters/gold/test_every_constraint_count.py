@@ -30,12 +30,12 @@ from relevansi.metrics.gold.constraints import (
 )
 from tests.exporters.comparisons.comparisons import DAY, three_runs
 from tests.exporters.explained import unexplained
-from tests.exporters.one_language import READ, foreign, text_of
+from tests.exporters.one_language import foreign, text_of
 from tests.metrics.gold.test_constraint_comparison import DEAR, GOOD, LAND, contender
 
 small = st.integers(0, 4).map(Fraction)
 ranges = st.builds(Range, min=st.none() | small, max=st.none() | small)
-asked = st.builds(
+constraint_rules = st.builds(
     Constraints,
     property_type=st.none() | st.sampled_from(["rumah", "house", "land"]),
     bedrooms=st.none() | ranges,
@@ -54,7 +54,7 @@ golds = st.lists(
         text=st.just("?"),
         category=st.sampled_from(["x", "y"]),
         expected=st.sampled_from(Expected),
-        constraints=asked,
+        constraints=constraint_rules,
         manual=st.booleans(),
     ),
     max_size=4,
@@ -89,9 +89,9 @@ def test_the_counts_of_the_matrix_are_the_questions_and_shares_stay_within_1(
 
 @given(golds, results, thresholds, thresholds)
 def test_leaving_missing_out_never_lowers_a_card_and_a_higher_threshold_never_meets_more(
-    gold: list[GoldQuestion], cards: dict[int, list[CardFacts]], one: Fraction, other: Fraction
+    gold: list[GoldQuestion], cards: dict[int, list[CardFacts]], first: Fraction, second: Fraction
 ) -> None:
-    low, high = sorted([one, other])
+    low, high = sorted([first, second])
     lenient = evaluate(gold, cards, threshold=low)
     strict = evaluate(gold, cards, threshold=high).totals.matrix
     left_out = evaluate(gold, cards, threshold=low, missing=MissingRule.LEFT_OUT)
@@ -116,11 +116,10 @@ def _checked_runs() -> ComparisonReport:
     return replace(three_runs(), parts={PART: part})
 
 
-@pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize("language", ["id", "en"])
-def test_a_report_is_in_one_language(name: str, language: str) -> None:
+def test_a_report_is_in_one_language(language: str) -> None:
     with speaking(language):
-        report = comparison_files.FORMATS[name].render(_checked_runs(), DAY)
+        report = comparison_files.FORMATS["html"].render(_checked_runs(), DAY)
 
         assert foreign(text_of(report), language) == []
     assert unexplained(CONSTRAINT_MEASURES.values(), language) == []

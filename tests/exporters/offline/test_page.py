@@ -27,12 +27,12 @@ def _offline_run(*, blind: bool) -> OfflineRun:
     }  # fmt: skip
     rent = {"price": 650_000_000, "price_period": "year", "listing_type": "rent"}
     particulars = Particulars("x", ("x",), (("address", "x"), ("furnished", True)), 3.58, 98.67)
-    known = CardParticulars(
+    particulars_of_a = CardParticulars(
         headings=("x",), lines=("x" * 200,), listed=particulars, recorded=particulars,
         record=Card("b", price=5), place="USU", listed_km=1.25, recorded_km=0.75,
     )  # fmt: skip
     cards = (
-        OfflineCard(1, Card("a", **fields), 0, "slug:a", (3,), known),  # type: ignore[arg-type]
+        OfflineCard(1, Card("a", **fields), 0, "slug:a", (3,), particulars_of_a),  # type: ignore[arg-type]
         OfflineCard(2, Card("b", **rent), 1, "slug:b"),  # type: ignore[arg-type]
         OfflineCard(3, Card("a", source="project"), 0, "slug:a", (1,)),
     )
@@ -81,5 +81,5 @@ def test_every_script_comes_after_those_that_it_imports() -> None:
     before: set[str] = set()
     for name, file in offline_page.SCRIPTS.items():
         needed = imported((resource("static") / file).read_text("utf-8"))
-        assert {one.rpartition("/")[2] for one in needed} <= before, name
+        assert {script.rpartition("/")[2] for script in needed} <= before, name
         before.add(name)

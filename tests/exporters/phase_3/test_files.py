@@ -34,7 +34,7 @@ from relevansi.metrics.phase_3.user_study import (
 from relevansi.records import QueryState, Relevance
 from tests.conftest import NOW
 from tests.exporters.explained import unexplained
-from tests.exporters.one_language import READ, foreign, text_of
+from tests.exporters.one_language import foreign, text_of
 
 HOSTILE = '=1+1|<script>alert(1)</script> \\input{x} $&%_ "q"'
 VERDICTS = {"R": Relevance.RELEVANT, "N": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE, "-": None}
@@ -68,7 +68,7 @@ def person(
     comments: tuple[Comment, ...] = (),
 ) -> Person:
     """Return somebody who agreed; `usability` has a digit for each item, or none."""
-    given = tuple(int(digit) for digit in usability) or (None,) * 10
+    scores = tuple(int(digit) for digit in usability) or (None,) * 10
     return Person(
         id=number,
         number=number,
@@ -77,7 +77,7 @@ def person(
         agreed_at=NOW,
         finished_at=NOW if usability else None,
         answers=tuple(answers),
-        usability=given,
+        usability=scores,
         comments=comments,
     )
 
@@ -94,11 +94,11 @@ def user_study_report(people: Sequence[Person] | None = None) -> UserStudyReport
         withdrawn=2,
         judged_until=NOW if result else None,
         version="1.0",
-        figures=clustered_figures([one.totals for one in result]),
+        figures=clustered_figures([person.totals for person in result]),
         categories=by_category(result),
         themes=by_theme(result),
         usability=usability_summary(
-            [one.usability_score for one in result if one.usability_score is not None]
+            [person.usability_score for person in result if person.usability_score is not None]
         ),
         cannot_tell="left_out",
     )
@@ -132,16 +132,16 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_the_summary_tells_figures_intervals_and_both_n(name: str) -> None:
+def test_the_summary_has_figures_and_intervals(name: str) -> None:
     with speaking("en"):
-        said = FORMATS[name].render(user_study_report(), DAY).decode()
+        text = FORMATS[name].render(user_study_report(), DAY).decode()
 
     # P@5 of the four rated questions: 1, 0.5, 0 and 1 (the open one is in none): 2.5 / 4.
-    assert "0.63" in said
-    assert "Melati" in said
+    assert "0.63" in text
+    assert "Melati" in text
     # SUS 100 and 50: mean 75; two values: 75 +- 12.706 x 25, cut to the scale.
-    assert "SUS: mean 75.00, 95% interval " in said.replace("\\%", "%").replace("~", " ")
-    assert "good, grade C" in said
+    assert "SUS: mean 75.00, 95% interval " in text.replace("\\%", "%").replace("~", " ")
+    assert "good, grade C" in text
 
 
 def test_nothing_hostile_survives_in_html_latex_or_a_spreadsheet() -> None:
@@ -168,8 +168,8 @@ def test_the_long_tables_have_a_row_for_each_answer_and_card() -> None:
         ("Kenari", 2, None),  # not yet rated: undefined, not 0
     ]
     assert [a["rated"] for a in answers] == [1, 1, 1, 0, 1]
-    given = [c["relevance"] for c in cards]
-    assert given == ["1", "1", "1", "0", "0", "0", "1", None, "1", "unsure"]
+    relevances = [c["relevance"] for c in cards]
+    assert relevances == ["1", "1", "1", "0", "0", "0", "1", None, "1", "unsure"]
     assert len(rows("questionnaire")) == 20
     assert [(c["participant"], c["theme"]) for c in rows("comments")][:2] == [
         ("Melati", "price"),
@@ -224,11 +224,10 @@ def test_a_figure_is_drawn_over_a_point_for_each_participant_who_has_it() -> Non
     assert precision.ci_low < precision.value == pytest.approx(0.625)
 
 
-@pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize("language", ["id", "en"])
-def test_a_report_is_in_one_language(name: str, language: str) -> None:
+def test_a_report_is_in_one_language(language: str) -> None:
     with speaking(language):
-        report = FORMATS[name].render(user_study_report(), DAY)
+        report = FORMATS["html"].render(user_study_report(), DAY)
 
         assert foreign(text_of(report), language) == []
 

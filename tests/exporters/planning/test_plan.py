@@ -9,11 +9,11 @@ from relevansi.metrics.planning.power import RatingEffort, RatingPlanWish, plan
 
 def difference(won: int, n: int, *, figure: str = "success_rate", pairs: int = 1) -> Difference:
     """Successes of two runs, of which the first alone has `won`; others have none apart."""
-    values = tuple((1.0, float(one >= won)) for one in range(n))
+    values = tuple((1.0, float(question >= won)) for question in range(n))
     equal = tuple((1.0, 1.0) for _ in range(n))
     runs = [PairedValues(figure, "a", "b", values, None, binary=True)]
     runs += [
-        PairedValues(figure, "a", str(one), equal, None, binary=True) for one in range(1, pairs)
+        PairedValues(figure, "a", str(run), equal, None, binary=True) for run in range(1, pairs)
     ]
     return paired_differences(runs)[0]
 
@@ -27,23 +27,23 @@ def test_the_smallest_difference_is_that_of_the_line_s_own_test_after_holm() -> 
     assert "from 0.29 up" in of_three
 
 
-def test_of_several_pairs_the_one_that_shows_least_counts() -> None:
+def test_of_several_pairs_the_least_powerful_counts() -> None:
     few, more = difference(3, 30), difference(3, 20)
 
     assert smallest_shown([few, more]) == smallest_shown([more]) != smallest_shown([few])
 
 
-def test_too_few_questions_are_said_to_be_too_few() -> None:
+def test_too_few_questions_are_reported_with_their_smallest_p() -> None:
     with speaking("en"):
         assert "With 5 questions the smallest p is 0.0625: no outcome" in shown_by_one(
             difference(5, 5)
         )
-        said = shown_by_one(difference(3, 6, pairs=3))
-        assert "the smallest p is 0.0313, 0.0938 after Holm over 3 pairs" in said
+        sentence = shown_by_one(difference(3, 6, pairs=3))
+        assert "the smallest p is 0.0313, 0.0938 after Holm over 3 pairs" in sentence
         assert "smallest" not in shown_by_one(difference(3, 6))
 
 
-def test_where_nothing_differs_nothing_is_said() -> None:
+def test_equal_runs_have_no_smallest_difference() -> None:
     assert shown_by_one(difference(0, 30)) == ""
     assert smallest_shown([difference(0, 30)]) is None
 

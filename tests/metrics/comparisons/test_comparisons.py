@@ -36,7 +36,7 @@ def test_a_figure_averages_the_number_it_has_for_a_question() -> None:
     )  # it averages no numbers of questions
 
 
-def test_a_false_negative_is_at_zero_only_where_that_is_asked_for() -> None:
+def test_a_false_negative_is_at_zero_only_on_request() -> None:
     (false_negative, correct) = compared("a", "f", "c").queries
 
     figure = "mean_precision_at_5"
@@ -46,7 +46,7 @@ def test_a_false_negative_is_at_zero_only_where_that_is_asked_for() -> None:
     assert value_of(correct, figure, false_negatives_at_zero=True) is None
 
 
-def test_what_a_run_lacks_is_said_and_a_question_not_run_is_in_no_pair() -> None:
+def test_what_a_run_lacks_is_listed_and_a_question_not_run_is_in_no_pair() -> None:
     first = compared("a", "1", ".", "!", "~", None, qualities=[4])
     second = compared("b", "1", "1", "1", "1", "1")
 
@@ -74,9 +74,8 @@ def difference(figure: str, *rows: tuple[str, str], at_zero: bool = False) -> Di
     """Return what two runs with these rows differ by in one figure."""
     first = compared("a", *(row[0] for row in rows))
     second = compared("b", *(row[1] for row in rows))
-    result = differences_of(compare([first, second], rule="majority"), figure)
-    (one,) = [entry for entry in result if entry.false_negatives_at_zero == at_zero]
-    return one
+    differences = differences_of(compare([first, second], rule="majority"), figure)
+    return next(entry for entry in differences if entry.false_negatives_at_zero == at_zero)
 
 
 @pytest.mark.parametrize(
@@ -151,9 +150,8 @@ def test_holm_is_over_the_run_pairs_of_one_figure() -> None:
     assert [entry.p_holm for entry in result] == [6 / 256, 1.0, 4 / 128]
 
 
-def line(found: Stability, change: VariedPart, figure: str) -> StabilityLine:
-    (one,) = [entry for entry in found.lines if (entry.change, entry.figure) == (change, figure)]
-    return one
+def line(result: Stability, change: VariedPart, figure: str) -> StabilityLine:
+    return next(entry for entry in result.lines if (entry.change, entry.figure) == (change, figure))
 
 
 def test_an_order_that_rests_on_one_question_does_not_survive_leaving_it_out() -> None:
@@ -227,17 +225,13 @@ def test_each_conversation_counts_as_one() -> None:
 
     # P@5 by question: a 3/4, b 1/4. By conversation a (1 + 0) / 2, b (1/3 + 1) / 2.
     runs = [compared("a", "1", "1", "1", "0"), compared("b", "1", "0", "0", "1")]
-    assert not any(query.change is VariedPart.CONVERSATION for query in stability(runs).lines)
+    assert not any(entry.change is VariedPart.CONVERSATION for entry in stability(runs).lines)
 
-    result = stability([in_conversations(query) for query in runs])
+    result = stability([in_conversations(run) for run in runs])
 
-    (line,) = (
-        query
-        for query in result.lines
-        if query.change is VariedPart.CONVERSATION and query.figure == "mean_precision_at_5"
-    )
+    moved = line(result, VariedPart.CONVERSATION, "mean_precision_at_5").moved
     assert result.orders["mean_precision_at_5"] == (("a",), ("b",))
-    assert [query.orders["mean_precision_at_5"] for query in line.moved] == [(("b",), ("a",))]
+    assert [variation.orders["mean_precision_at_5"] for variation in moved] == [(("b",), ("a",))]
 
 
 def test_the_effect_size_is_the_mean_by_the_deviation() -> None:

@@ -35,7 +35,9 @@ def answer(listed: list[tuple[int, Verdict]]) -> GatedAnswer:
 def completed(listed: list[tuple[int, Verdict]]) -> list[list[tuple[int, Verdict]]]:
     """Return the list in every way to judge what is open in it."""
     ways = product(*((0, 1) if verdict is None else (verdict,) for _, verdict in listed))
-    return [[(item, way) for (item, _), way in zip(listed, one, strict=True)] for one in ways]
+    return [
+        [(item, verdict) for (item, _), verdict in zip(listed, way, strict=True)] for way in ways
+    ]
 
 
 @given(st.lists(LISTS, min_size=1, max_size=3), st.sampled_from([0.0, 0.2, 0.25, 0.5, 1.0]))
@@ -55,7 +57,7 @@ def test_a_floor_is_decided_only_where_every_judging_agrees(
 
     every = [outcomes([*run]) for run in product(*map(completed, lists))]
     for figure, outcome in outcomes(lists).items():
-        result = {gate_figure[figure] for gate_figure in every}
+        result = {finished[figure] for finished in every}
         assert result == (
             {Outcome.PASSED, Outcome.FAILED} if outcome == Outcome.OPEN else {outcome}
         )
@@ -72,15 +74,12 @@ def test_equal_lists_never_fail_and_need_no_judgment(
     figures = (*FIGURES, *V1)
     request = GateRequest(baseline="b", tolerance=0.01)
 
-    same = gate_figures(
-        [(answer(gate_figure), answer(gate_figure)) for gate_figure, _ in lists], figures, request
-    )
+    same = gate_figures([(answer(run), answer(run)) for run, _ in lists], figures, request)
 
-    assert {gate_figure.difference.outcome for gate_figure in same if gate_figure.difference} == {
-        Outcome.PASSED
-    }
-    mixed = [(answer(gate_figure), answer(other)) for gate_figure, other in lists]
-    n_same = sum(gate_figure.items == other.items for gate_figure, other in mixed)
+    outcomes = {gate_figure.difference.outcome for gate_figure in same if gate_figure.difference}
+    assert outcomes == {Outcome.PASSED}
+    mixed = [(answer(run), answer(baseline)) for run, baseline in lists]
+    n_same = sum(run.items == baseline.items for run, baseline in mixed)
     for gate_figure in gate_figures(mixed, V1[1:], replace(request, tolerance=None)):
         assert gate_figure.difference is not None
         assert gate_figure.difference.n_apart == len(lists) - n_same

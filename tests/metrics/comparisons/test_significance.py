@@ -98,17 +98,19 @@ def test_holm_by_hand() -> None:
     assert holm([]) == ()
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 5, 20, 21, 44, 301])
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 20, 21, 101])
 def test_of_equal_sizes_it_is_the_exact_binomial_test_of_scipy(n: int) -> None:
     """Successes: McNemar's test, and the sign test of contradictions."""
-    for one in range(n + 1):
-        expected = stats.binomtest(one, n).pvalue if n else 1.0
-        assert exact_p([1] * one + [-1] * (n - one)) == pytest.approx(expected, abs=1e-12)
+    for successes in range(n + 1):
+        expected = stats.binomtest(successes, n).pvalue if n else 1.0
+        assert exact_p([1] * successes + [-1] * (n - successes)) == pytest.approx(
+            expected, abs=1e-12
+        )
     assert smallest_p(n) == pytest.approx(exact_p([1] * n))
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("differences", "expected"),
     [
         # Sizes 0.2 0.2 0.4: ranks 1.5 1.5 3; sums at most 1.5 in 3 of 8 signs.
         ([0.2, -0.2, 0.4, 0.0, 0.0], SignedRank(3, 2, 4.5, 1.5, 0.75)),
@@ -117,25 +119,25 @@ def test_of_equal_sizes_it_is_the_exact_binomial_test_of_scipy(n: int) -> None:
         ([], None),
     ],
 )
-def test_signed_ranks_by_hand(given: list[float], found: SignedRank | None) -> None:
-    assert signed_rank(given) == found
+def test_signed_ranks_by_hand(differences: list[float], expected: SignedRank | None) -> None:
+    assert signed_rank(differences) == expected
 
 
-@pytest.mark.parametrize(("n", "steps"), [(1, None), (12, None), (60, None), (4, 3), (11, 3)])
+@pytest.mark.parametrize(("n", "steps"), [(1, None), (12, None), (60, None), (4, 3), (9, 3)])
 def test_the_signed_rank_test_is_scipys_exact_one(n: int, steps: int | None) -> None:
     """With ties, scipy tries all 2^n signs of the mid-ranks, zeros left out."""
-    for seed in range(5):
+    for seed in range(3):
         draw = random.Random(seed)
         values = [draw.uniform(-1, 1) + 0.2 for _ in range(n)]
         if steps:
             values = [draw.randint(-steps, steps + 1) / steps for _ in range(n)]
-        kept = [value for value in values if value]
+        nonzero = [value for value in values if value]
         ours = signed_rank(values)
         assert ours is not None
-        assert ours.zeros == len(values) - len(kept)
-        if kept:
+        assert ours.zeros == len(values) - len(nonzero)
+        if nonzero:
             method = stats.PermutationMethod(n_resamples=2**n) if steps else "exact"
-            theirs = stats.wilcoxon(kept, method=method)
+            theirs = stats.wilcoxon(nonzero, method=method)
             assert ours.exact
             assert ours.p == pytest.approx(theirs.pvalue, abs=1e-9)
             assert min(ours.positive, ours.negative) == theirs.statistic or steps

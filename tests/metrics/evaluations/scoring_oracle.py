@@ -74,12 +74,12 @@ def cited(sentence: str) -> tuple[str, list[str]]:
 
 def uncited(text: str) -> str:
     """The text with a blank for every citation."""
-    kept, place = "", 0
+    plain, place = "", 0
     while place < len(text):
         end = citation_at(text, place)
-        kept += text[place] if end < 0 else " "
+        plain += text[place] if end < 0 else " "
         place = place + 1 if end < 0 else end
-    return kept
+    return plain
 
 
 def does_not_know(sentence: str) -> bool:
@@ -93,11 +93,11 @@ def answer(row: dict[str, Any], tau_sim: float) -> dict[str, Any]:
     """The item of one row whose cosines stand in it."""
     pieces = split(row["answer"])
     claims = [piece for piece in pieces if not does_not_know(piece)]
-    there = [context["id"] for context in row["contexts"]]
+    context_ids = [context["id"] for context in row["contexts"]]
     supported = 0
     for claim, cosine in zip(claims, row["claim_similarities"], strict=True):
         ids = cited(claim)[1]
-        if len(ids) == 1 and ids[0] in there and not cosine < tau_sim:
+        if len(ids) == 1 and ids[0] in context_ids and not cosine < tau_sim:
             supported += 1
     overlap = supported / len(claims) if claims else 0.0
     em, f1 = agreement(uncited(row["answer"]), row["gold"])
@@ -120,15 +120,15 @@ def answer(row: dict[str, Any], tau_sim: float) -> dict[str, Any]:
 
 
 def words(text: str) -> list[str]:
-    kept = "".join(c for c in text.lower() if c not in PUNCTUATION)
-    return [word for word in kept.split() if word not in ("a", "an", "the")]
+    plain = "".join(c for c in text.lower() if c not in PUNCTUATION)
+    return [word for word in plain.split() if word not in ("a", "an", "the")]
 
 
-def agreement(given: str, gold: str | None) -> tuple[int | None, float | None]:
+def agreement(answer_text: str, gold: str | None) -> tuple[int | None, float | None]:
     """EM and F1 by crossing words off one by one."""
     if gold is None:
         return None, None
-    ours, theirs = words(given), words(uncited(gold))
+    ours, theirs = words(answer_text), words(uncited(gold))
     if not ours or not theirs:
         both = float(not ours and not theirs)
         return int(both), both
@@ -177,34 +177,34 @@ def chunks(expected: str, retrieved: list[str]) -> dict[str, float]:
 def alike(a: object, b: object) -> bool:
     if not isinstance(a, str) or not isinstance(b, str):
         return False
-    one = "".join(c for c in a if not c.isspace())
-    two = "".join(c for c in b if not c.isspace())
-    if not one or not two:
+    first = "".join(c for c in a if not c.isspace())
+    second = "".join(c for c in b if not c.isspace())
+    if not first or not second:
         return False
-    if one in two or two in one:
+    if first in second or second in first:
         return True
-    ours = distinct(" ".join(f"{x}{y}" for x, y in itertools.pairwise(one)))
-    theirs = distinct(" ".join(f"{x}{y}" for x, y in itertools.pairwise(two)))
+    ours = distinct(" ".join(f"{x}{y}" for x, y in itertools.pairwise(first)))
+    theirs = distinct(" ".join(f"{x}{y}" for x, y in itertools.pairwise(second)))
     common = len([pair for pair in ours if pair in theirs])
     either = len(ours) + len(theirs) - common
     return either > 0 and 100 * common >= 72 * either
 
 
-def list_f1(expected: list[Any], given: list[Any], most: int) -> float:
-    given = given[:most]
-    if not expected and not given:
+def list_f1(expected: list[Any], output: list[Any], most: int) -> float:
+    output = output[:most]
+    if not expected and not output:
         return 1.0
-    free = list(range(len(given)))
+    free = list(range(len(output)))
     pairs = 0
     for item in expected:
         for position in free:
-            if alike(item, given[position]):
+            if alike(item, output[position]):
                 free.remove(position)
                 pairs += 1
                 break
     if pairs == 0:
         return 0.0
-    recall, precision = pairs / len(expected), pairs / len(given)
+    recall, precision = pairs / len(expected), pairs / len(output)
     return 2 * precision * recall / (precision + recall)
 
 
@@ -217,9 +217,9 @@ def keywords(text: str) -> list[str]:
             if len(token) >= 3:
                 result.append(token.lower())
             token = ""
-    for one, two in itertools.pairwise(text):
-        if "\u4e00" <= one <= "\u9fff" and "\u4e00" <= two <= "\u9fff":
-            chinese.append(one + two)
+    for first, second in itertools.pairwise(text):
+        if "\u4e00" <= first <= "\u9fff" and "\u4e00" <= second <= "\u9fff":
+            chinese.append(first + second)
     ordered: list[str] = []
     for word in [*result, *chinese]:
         if word not in ordered:
@@ -227,9 +227,9 @@ def keywords(text: str) -> list[str]:
     return ordered
 
 
-def evidence(expected: str, given: str) -> float:
-    hits = len([word for word in keywords(expected)[:30] if word in keywords(given)])
-    length = len(given.strip())
+def evidence(expected: str, output: str) -> float:
+    hits = len([word for word in keywords(expected)[:30] if word in keywords(output)])
+    length = len(output.strip())
     return (min(8, hits)) / 8 * (min(40, length)) / 40
 
 
@@ -239,9 +239,9 @@ def grounding(source_map: list[Any], contexts: list[dict[str, str]]) -> float:
     for entry in source_map[:12]:
         for ref in entry["refs"][:6]:
             total += 1
-            known = any(ref["file"] == context["source_path"] for context in contexts)
+            is_context = any(ref["file"] == context["source_path"] for context in contexts)
             result = any(anchor.strip() and anchor in text for anchor in ref["anchors"][:6])
-            good += known and result
+            good += is_context and result
     return good / total if total else 0.0
 
 
@@ -254,7 +254,7 @@ def json_answer(item: dict[str, Any]) -> dict[str, float]:
     """The parts and the score of one item whose output is in order."""
     decoded = json.loads(item["output"])
     expected: dict[str, Any] = {
-        name: [one for one in value if not is_dash(one)]
+        name: [entry for entry in value if not is_dash(entry)]
         if isinstance(value, list)
         else ("" if is_dash(value) else value)
         for name, value in item["expected"]["answer_example"].items()

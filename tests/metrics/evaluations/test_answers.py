@@ -26,8 +26,8 @@ CONTEXTS = {"a": "Rumah dijual di Cemara dengan tiga kamar tidur", "b": "Ruko di
 FIVE = "Satu [CIT:a]. Dua. Tiga [CIT:a][CIT:b]. Empat [CIT:x]. Lima [CIT:b]. Tidak tahu [CIT:a]."
 
 
-def row(answer: str = FIVE, **known: object) -> AnswerRow:
-    return AnswerRow("1", "?", answer, **{"contexts": CONTEXTS, **known})  # type: ignore[arg-type]
+def row(answer: str = FIVE, **values: object) -> AnswerRow:
+    return AnswerRow("1", "?", answer, **{"contexts": CONTEXTS, **values})  # type: ignore[arg-type]
 
 
 def test_the_item_of_an_answer() -> None:
@@ -136,12 +136,12 @@ def test_an_answer_that_keeps_the_contract_can_be_the_gold_answer() -> None:
 
 def test_a_gold_answer_with_citations_is_read_without_them_too() -> None:
     copied = row("Tiga kamar [CIT:a].", gold="Tiga kamar [CIT:a].")
-    kept = AnswerScale(keep_citations=True)
+    with_citations = AnswerScale(keep_citations=True)
 
     assert (score(copied, AnswerScale()).em, score(copied, AnswerScale()).f1) == (1, 1.0)
-    assert score(copied, kept).em == 1
+    assert score(copied, with_citations).em == 1
     assert score(row("Tiga kamar.", gold="Tiga kamar [CIT:a]."), AnswerScale()).em == 1
-    assert score(row("Tiga kamar.", gold="Tiga kamar [CIT:a]."), kept).em == 0
+    assert score(row("Tiga kamar.", gold="Tiga kamar [CIT:a]."), with_citations).em == 0
 
 
 def test_tf_idf_supports_a_claim_and_has_its_own_threshold() -> None:
@@ -213,7 +213,7 @@ def test_the_summary_of_three_answers() -> None:
     }
 
 
-def test_a_judge_stands_beside_the_fallback() -> None:
+def test_a_judge_s_faithfulness_is_reported_beside_the_fallback() -> None:
     judged = row("Ada [CIT:a].", claim_similarities=(0.9,), faithfulness_judge=0.25)
     result = summary_of(judged, row("Tidak tahu."))
 
@@ -222,13 +222,13 @@ def test_a_judge_stands_beside_the_fallback() -> None:
     assert answer_row(score(judged)).result["faithfulness_judge"] == 0.25
 
 
-def test_answers_without_claims_do_not_stand_for_those_that_could_not_be_measured() -> None:
+def test_overlap_is_undefined_where_an_answer_with_claims_was_not_measured() -> None:
     figures = summary_of(row("Ada [CIT:a]."), row("Tidak tahu."))
 
     assert figures["avg_overlap"] == "no_embedder"
 
 
-def test_what_no_answer_states_is_undefined_and_says_why() -> None:
+def test_what_no_answer_states_is_undefined_with_a_reason() -> None:
     figures = summary_of(row("Tidak tahu."))
 
     assert {name: why for name, why in figures.items() if isinstance(why, str)} == {
@@ -290,5 +290,5 @@ def test_a_citation_is_exactly_that(text: str, ids: tuple[str, ...]) -> None:
         ("I do not know.", False),
     ],
 )
-def test_which_sentences_say_they_do_not_know(text: str, is_idk: bool) -> None:
+def test_sentences_that_do_not_know_are_recognised(text: str, is_idk: bool) -> None:
     assert sentences(text)[0].is_do_not_know is is_idk

@@ -34,7 +34,7 @@ def test_the_figures_of_a_row(expected: str, chunks: list[str], figures: tuple[f
     )
 
 
-def test_the_words_behind_the_figures_are_there_to_be_shown() -> None:
+def test_a_score_has_the_words_behind_its_figures() -> None:
     scores = score(ChunkRow("1", "?", "rumah di cemara", ("rumah besar", "di Cemara")))
 
     assert scores.common == {"rumah", "di"}

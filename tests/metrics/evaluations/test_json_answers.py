@@ -37,9 +37,9 @@ CONTEXTS = (Context("a.md", "alpha bravo charlie"), Context("b.md", "delta"))
 
 
 def question(output: object = None, **changed: object) -> JsonQuestion:
-    given = {**EXAMPLE, **changed}
+    fields = {**EXAMPLE, **changed}
     text = output if isinstance(output, str) or output is None else json.dumps(output)
-    return JsonQuestion("1", "?", EXAMPLE, text or json.dumps(given), CONTEXTS)
+    return JsonQuestion("1", "?", EXAMPLE, text or json.dumps(fields), CONTEXTS)
 
 
 def test_the_expected_answer_itself_scores_100() -> None:
@@ -71,7 +71,7 @@ def test_the_expected_answer_itself_scores_100() -> None:
         (json.dumps({**EXAMPLE, "original_evidence": None}), "wrong_type", "original_evidence"),
     ],
 )
-def test_an_output_of_another_form_scores_0_and_says_why(
+def test_an_output_of_another_form_scores_0_with_a_reason(
     output: str | None, reason: str, field: str | None
 ) -> None:
     scores = score(JsonQuestion("1", "?", EXAMPLE, output, CONTEXTS))
@@ -90,7 +90,7 @@ def test_blanks_around_the_object_and_further_fields_do_no_harm() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "given", "matches"),
+    ("expected", "text", "matches"),
     [
         ("home buyers", "homebuyers of Medan", True),
         ("homebuyers of Medan", "home buyers", True),
@@ -108,12 +108,12 @@ def test_blanks_around_the_object_and_further_fields_do_no_harm() -> None:
         ("price", 5, False),
     ],
 )
-def test_soft_matches(expected: object, given: object, matches: bool) -> None:
-    assert likeness(expected, given).matches is matches
+def test_soft_matches(expected: object, text: object, matches: bool) -> None:
+    assert likeness(expected, text).matches is matches
 
 
 @pytest.mark.parametrize(
-    ("expected", "given", "f1"),
+    ("expected", "items", "f1"),
     [
         ([], [], Fraction(1)),
         ([], ["a"], Fraction(0)),
@@ -126,8 +126,8 @@ def test_soft_matches(expected: object, given: object, matches: bool) -> None:
         (["a", 5], ["a", None], Fraction(1, 2)),
     ],
 )
-def test_lists_cover_each_other(expected: list[Any], given: list[Any], f1: Fraction) -> None:
-    assert cover(expected, given, most=12).f1 == f1
+def test_lists_cover_each_other(expected: list[Any], items: list[Any], f1: Fraction) -> None:
+    assert cover(expected, items, most=12).f1 == f1
 
 
 def test_each_expected_item_takes_the_first_that_is_free() -> None:
@@ -148,7 +148,7 @@ def test_keywords_are_english_tokens_and_then_chinese_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "given", "value"),
+    ("expected", "evidence", "value"),
     [
         # 8 hits are enough, 40 characters too.
         ("aaa bbb ccc ddd eee fff ggg hhh iii", "aaa bbb ccc ddd eee fff ggg hhh 12345678", 1),
@@ -158,8 +158,8 @@ def test_keywords_are_english_tokens_and_then_chinese_pairs() -> None:
         ("", "aaa" * 20, 0),
     ],
 )
-def test_the_score_of_the_evidence(expected: str, given: str, value: Fraction | int) -> None:
-    assert evidence_of(expected, given).score == value
+def test_the_score_of_the_evidence(expected: str, evidence: str, value: Fraction | int) -> None:
+    assert evidence_of(expected, evidence).score == value
 
 
 def test_only_the_first_30_expected_keywords_count() -> None:
@@ -219,8 +219,8 @@ def test_too_many_items_are_a_warning_and_no_failure() -> None:
 
 def summary_of(*scores: JsonScore) -> JsonSummary:
     summary = JsonSummary(Gate())
-    for one in scores:
-        summary.add(one)
+    for question_score in scores:
+        summary.add(question_score)
     return summary
 
 

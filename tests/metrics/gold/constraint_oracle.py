@@ -40,7 +40,7 @@ def report(
     at_least = Decimal(threshold if threshold is not None else repr(gold.get("threshold_t", 0.6)))
     checks, cards = tables(gold, results, manual or {}, left_out=left_out)
     questions = summed_up(gold, cards, at_least)
-    asked = checks[checks.counts]
+    applicable = checks[checks.counts]
     document = {
         "total_queries": len(questions),
         "total_properties": len(cards),
@@ -48,7 +48,7 @@ def report(
         "pca": {
             name: share(int(part.passed.sum()), len(part))
             for name in NAMES
-            for part in [asked[asked.constraint == name]]
+            for part in [applicable[applicable.constraint == name]]
         },
         "mean_cpr": mean_of(cards),
         "strict_success_ratio": share(int((cards.sixtieths == SIXTIETHS).sum()), len(cards)),
@@ -77,13 +77,13 @@ def tables(
     for question in gold["questions"]:
         query, by_hand = question["id"], question.get("evaluation_mode") == "manual"
         for place, raw in enumerate(listed.get(query, [])):
-            shown = known(raw)
+            facts = facts_of(raw)
             overrides = lookup(manual.get("constraint_overrides"), query, place)
             response = lookup(manual.get("manual_evaluations"), query, place).get("result")
             rows = []
             for name in NAMES:
                 rule = asked_for(question, name)
-                word = overrides.get(name) or ("na" if rule is None else check(name, rule, shown))
+                word = overrides.get(name) or ("na" if rule is None else check(name, rule, facts))
                 counts = word != "na" and not (left_out and word == "missing")
                 rows.append((query, place, name, word == "pass", counts, word))
             checks += rows
@@ -93,10 +93,10 @@ def tables(
     return result, pd.DataFrame(cards, columns=["query", "card", "sixtieths", "pending"])
 
 
-def rate(rows: list[tuple[Any, ...]], said: str | None, *, by_hand: bool) -> tuple[int, bool]:
+def rate(rows: list[tuple[Any, ...]], verdict: str | None, *, by_hand: bool) -> tuple[int, bool]:
     """The card's passes per sixty asked (-1: undefined), and whether a person is waited for."""
-    if said in {"pass", "fail"}:
-        return (SIXTIETHS if said == "pass" else 0), False
+    if verdict in {"pass", "fail"}:
+        return (SIXTIETHS if verdict == "pass" else 0), False
     if by_hand:
         return 0, True
     if all(word == "na" for *_, word in rows):
@@ -114,31 +114,31 @@ def asked_for(question: dict[str, Any], name: str) -> Any:
     if name == "location":
         words = [word for word in rule.get("keywords") or [] if word.strip()]
         return rule if words or (rule.get("lat") and rule.get("lng")) else None
-    stated = [rule.get(bound) for bound in ("min", "max", "target", "exact")]
-    return None if stated == [None] * 4 else rule
+    bounds = [rule.get(bound) for bound in ("min", "max", "target", "exact")]
+    return None if bounds == [None] * 4 else rule
 
 
-def lookup(said: dict[str, Any] | None, query: int, place: int) -> dict[str, Any]:
-    result: dict[str, Any] = ((said or {}).get(str(query)) or {}).get(str(place)) or {}
+def lookup(entries: dict[str, Any] | None, query: int, place: int) -> dict[str, Any]:
+    result: dict[str, Any] = ((entries or {}).get(str(query)) or {}).get(str(place)) or {}
     return result
 
 
-def known(raw: dict[str, Any]) -> dict[str, Any]:
+def facts_of(raw: dict[str, Any]) -> dict[str, Any]:
     """The facts of a card: the listing's own fields over the parsed ones where it was verified."""
-    shown = dict(raw)
+    facts = dict(raw)
     if raw.get("verified") and raw.get("api_data"):
-        shown.update(raw["api_data"])
+        facts.update(raw["api_data"])
     for name in ("bedrooms", "floors", "latitude", "longitude"):
-        if shown.get(name) is not None and Decimal(str(shown[name])) == 0:
-            shown[name] = None
-    return shown
+        if facts.get(name) is not None and Decimal(str(facts[name])) == 0:
+            facts[name] = None
+    return facts
 
 
-def check(name: str, rule: Any, shown: dict[str, Any]) -> str:
+def check(name: str, rule: Any, facts: dict[str, Any]) -> str:
     """The outcome of one constraint on one card, in a word."""
     if name == "location":
-        return located(rule, shown)
-    value = shown.get(name)
+        return located(rule, facts)
+    value = facts.get(name)
     if value is None or value == "":
         return "missing"
     if name in {"property_type", "listing_type"}:
@@ -146,20 +146,20 @@ def check(name: str, rule: Any, shown: dict[str, Any]) -> str:
     return "pass" if within(rule, Decimal(str(value))) else "fail"
 
 
-def same(asked: str, shown: str, groups: list[set[str]]) -> bool:
-    one, other = asked.strip().lower(), shown.strip().lower()
-    return one == other or any(one in group and other in group for group in groups)
+def same(rule_word: str, card_word: str, groups: list[set[str]]) -> bool:
+    first, second = rule_word.strip().lower(), card_word.strip().lower()
+    return first == second or any(first in group and second in group for group in groups)
 
 
-def located(rule: dict[str, Any], shown: dict[str, Any]) -> str:
-    parts = [shown.get(name) or "" for name in ("location", "name", "address")]
+def located(rule: dict[str, Any], facts: dict[str, Any]) -> str:
+    parts = [facts.get(name) or "" for name in ("location", "name", "address")]
     text = " ".join(parts).lower()
     if any(word.lower() in text for word in rule.get("keywords") or [] if word.strip()):
         return "pass"
-    here = [shown.get("latitude"), shown.get("longitude")]
-    there = [rule.get("lat"), rule.get("lng")]
-    if None not in here and all(there):  # a point at 0 is none
-        lat, lng, to_lat, to_lng = (float(str(x)) for x in (*here, *there))
+    here = [facts.get("latitude"), facts.get("longitude")]
+    centre = [rule.get("lat"), rule.get("lng")]
+    if None not in here and all(centre):  # a point at 0 is none
+        lat, lng, to_lat, to_lng = (float(str(x)) for x in (*here, *centre))
         near = chord_km(lat, lng, to_lat, to_lng) <= rule.get("radius_km", 2)
         return "pass" if near else "fail"
     says_nothing = not parts[0] and not parts[2] and None in here
@@ -199,23 +199,23 @@ def summed_up(gold: dict[str, Any], cards: pd.DataFrame, at_least: Decimal) -> p
     """One row for each question, in the order of the gold file."""
     rows = []
     for question in gold["questions"]:
-        own = cards[cards["query"] == question["id"]]
-        rated = own[own.sixtieths >= 0]
+        listed = cards[cards["query"] == question["id"]]
+        rated = listed[listed.sixtieths >= 0]
         # the mean of sixtieths against T, both sides whole: no division, no rounding
         met = len(rated) > 0 and Decimal(int(rated.sixtieths.sum())) >= at_least * SIXTIETHS * len(
             rated
         )
-        expected, waits = question["expected_result"] == "has_data", bool(own.pending.any())
+        expected, waits = question["expected_result"] == "has_data", bool(listed.pending.any())
         rows.append(
             {
                 "query_id": question["id"],
                 "question": question["question"],
                 "category": question["category"],
                 "expected_result": question["expected_result"],
-                "num_properties": len(own),
-                "mean_cpr": mean_of(own, rounded=False),
-                "strict_success": int((own.sixtieths == SIXTIETHS).sum()),
-                "is_success": (met if expected else own.empty) and not waits,
+                "num_properties": len(listed),
+                "mean_cpr": mean_of(listed, rounded=False),
+                "strict_success": int((listed.sixtieths == SIXTIETHS).sum()),
+                "is_success": (met if expected else listed.empty) and not waits,
                 "confusion_category": ("TP" if met else "FN")
                 if expected
                 else "FP"
@@ -228,13 +228,13 @@ def summed_up(gold: dict[str, Any], cards: pd.DataFrame, at_least: Decimal) -> p
 
 
 def category(part: pd.DataFrame, cards: pd.DataFrame) -> dict[str, Any]:
-    own = cards[cards["query"].isin(part.query_id)]
+    listed = cards[cards["query"].isin(part.query_id)]
     return {
         "total_queries": len(part),
         "successful_queries": int(part.is_success.sum()),
         "success_rate": share(int(part.is_success.sum()), len(part)),
-        "total_properties": len(own),
-        "mean_cpr": mean_of(own),
+        "total_properties": len(listed),
+        "mean_cpr": mean_of(listed),
     }
 
 
@@ -265,16 +265,16 @@ def evaluation(row: dict[str, Any]) -> dict[str, Any]:
 
 def mean_of(cards: pd.DataFrame, *, rounded: bool = True) -> float | None:
     rated = cards[cards.sixtieths >= 0]
-    part, whole = int(rated.sixtieths.sum()), SIXTIETHS * len(rated)
+    part, n_sixtieths = int(rated.sixtieths.sum()), SIXTIETHS * len(rated)
     if rounded:
-        return share(part, whole)
-    return part / whole if whole else None
+        return share(part, n_sixtieths)
+    return part / n_sixtieths if n_sixtieths else None
 
 
-def share(part: int, whole: int) -> float | None:
+def share(part: int, total: int) -> float | None:
     """A share with four decimals, halves to the even digit; nothing where nothing is divided."""
-    if not whole:
+    if not total:
         return None
     with localcontext(prec=60):
-        exact = Decimal(part) / Decimal(whole)
+        exact = Decimal(part) / Decimal(total)
         return float(exact.quantize(Decimal("0.0001"), ROUND_HALF_EVEN))

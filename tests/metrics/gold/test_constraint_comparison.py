@@ -43,7 +43,7 @@ def contender(
     return CheckedContender(name, name.title(), report, not_run)
 
 
-def found(figure: str, *runs: CheckedContender, at_zero: bool = False) -> Difference:
+def difference_of(figure: str, *runs: CheckedContender, at_zero: bool = False) -> Difference:
     compared = compare_constraints(runs, gold="g", version=1, threshold=T)
     return next(
         d
@@ -59,7 +59,10 @@ def test_mean_cpr_is_paired_where_both_runs_have_cards() -> None:
     """
     a = contender("a", (GOOD, DEAR), (GOOD,))
     b = contender("b", (LAND,))
-    difference, with_zero = found("mean_cpr", a, b), found("mean_cpr", a, b, at_zero=True)
+    difference, with_zero = (
+        difference_of("mean_cpr", a, b),
+        difference_of("mean_cpr", a, b, at_zero=True),
+    )
 
     assert (difference.n, difference.mean) == (1, 0.75)
     assert difference.headline == pytest.approx(5 / 6)
@@ -74,7 +77,7 @@ def test_mean_cpr_is_paired_where_both_runs_have_cards() -> None:
 
 def test_query_success_is_compared_by_mcnemar_over_all_questions() -> None:
     """A succeeds at 1, 2 and 3 (nothing there to find), B at 3 alone: 2 to 0, p = 2 / 2^2."""
-    difference = found(
+    difference = difference_of(
         "query_success_rate", contender("a", (GOOD,), (GOOD,)), contender("b", (LAND,))
     )
 
@@ -87,8 +90,8 @@ def test_query_success_is_compared_by_mcnemar_over_all_questions() -> None:
 def test_a_question_that_was_not_run_pairs_with_nothing() -> None:
     a, b = contender("a", (GOOD,), (GOOD,)), contender("b", (GOOD,), not_run=(2, 4))
 
-    assert found("query_success_rate", a, b).n == 2
-    assert found("mean_cpr", a, b, at_zero=True).n == 1
+    assert difference_of("query_success_rate", a, b).n == 2
+    assert difference_of("mean_cpr", a, b, at_zero=True).n == 1
 
 
 def test_a_pending_card_is_named_and_a_decided_one_counts() -> None:
@@ -99,8 +102,10 @@ def test_a_pending_card_is_named_and_a_decided_one_counts() -> None:
     assert pending.pending == {4: 1}
     assert decided.pending == {}
     assert all(difference.is_partial for difference in compared.differences)
-    assert not found("mean_cpr", decided, contender("c", (GOOD,))).is_partial
-    assert found("mean_cpr", pending, decided).mean == -0.5  # question 1 equal, question 4: 0 - 1
+    assert not difference_of("mean_cpr", decided, contender("c", (GOOD,))).is_partial
+    assert (
+        difference_of("mean_cpr", pending, decided).mean == -0.5
+    )  # question 1 equal, question 4: 0 - 1
     assert headline_figures(decided.report)["mean_cpr"].value == 1
     assert headline_figures(pending.report)["mean_cpr"].value == Fraction(1, 2)
 

@@ -7,7 +7,6 @@ from typing import get_args
 
 import ir_measures
 import pytest
-import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, P, SetP
@@ -150,13 +149,13 @@ class TestTotals:
             run, cannot_tell
         )
 
-    @given(one=runs, other=runs)
+    @given(first=runs, second=runs)
     def test_they_add_up(
-        self, cannot_tell: CannotTell, one: list[QueryJudgments], other: list[QueryJudgments]
+        self, cannot_tell: CannotTell, first: list[QueryJudgments], second: list[QueryJudgments]
     ) -> None:
         added, together = (
-            Totals.together((totals_of(one, cannot_tell), totals_of(other, cannot_tell))),
-            totals_of([*one, *other], cannot_tell),
+            Totals.together((totals_of(first, cannot_tell), totals_of(second, cannot_tell))),
+            totals_of([*first, *second], cannot_tell),
         )
 
         assert added.n_queries == together.n_queries
@@ -167,7 +166,6 @@ class TestTotals:
 
 
 ListFigure = Callable[[Sequence[bool | None], int | None], float | None]
-Reference = Callable[[Verdicts], dict[str, float]]
 
 FIGURES: tuple[ListFigure, ...] = (queries.precision_at, queries.reciprocal_rank, queries.success)
 EXACT = 1e-9
@@ -185,30 +183,14 @@ def by_ir_measures(verdicts: Verdicts) -> dict[str, float]:
     return {str(metric.measure): metric.value for metric in result}
 
 
-def by_pytrec_eval(verdicts: Verdicts) -> dict[str, float]:
-    qrels = {
-        str(rank): int(verdict)
-        for rank, verdict in enumerate(verdicts, 1)
-        if verdict in {Relevance.RELEVANT, Relevance.NOT_RELEVANT}
-    }
-    run = {str(rank): float(-rank) for rank in range(1, len(verdicts) + 1)}
-    evaluator = pytrec_eval.RelevanceEvaluator({"q": qrels}, {"P_5", "recip_rank", "set_P"})
-    result = evaluator.evaluate({"q": run})["q"]
-    return {"P@5": result["P_5"], "RR": result["recip_rank"], "SetP": result["set_P"]}
-
-
-oracles = pytest.mark.parametrize("reference", [by_ir_measures, by_pytrec_eval])
-
-
 def without_cannot_tell(verdicts: Verdicts) -> Verdicts:
     return tuple(v for v in verdicts if v is not Relevance.UNSURE)
 
 
 class TestReferences:
-    @oracles
     @given(verdicts=verdict_lists(decided, min_size=1))
-    def test_a_fully_decided_list(self, reference: Reference, verdicts: Verdicts) -> None:
-        expected = reference(verdicts)
+    def test_a_fully_decided_list(self, verdicts: Verdicts) -> None:
+        expected = by_ir_measures(verdicts)
         by_own_length = 5 / min(len(verdicts), 5)
 
         listed = queries.relevances(verdicts)
@@ -218,41 +200,38 @@ class TestReferences:
         assert queries.reciprocal_rank(listed) == pytest.approx(expected["RR"], abs=EXACT)
         assert queries.precision_at(listed) == pytest.approx(expected["SetP"], abs=EXACT)
 
-    @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
-    def test_cannot_tell_keeps_its_rank(self, reference: Reference, verdicts: Verdicts) -> None:
+    def test_cannot_tell_keeps_its_rank(self, verdicts: Verdicts) -> None:
         if not without_cannot_tell(verdicts):
             return
-        expected = reference(verdicts)
+        expected = by_ir_measures(verdicts)
 
         rank = queries.reciprocal_rank(queries.relevances(verdicts))
         assert rank == pytest.approx(expected["RR"], abs=EXACT)
 
-    @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
-    def test_cannot_tell_leaves_the_shares(self, reference: Reference, verdicts: Verdicts) -> None:
+    def test_cannot_tell_leaves_the_shares(self, verdicts: Verdicts) -> None:
         for cutoff in (None, TOP):
             precision = queries.precision_at(queries.relevances(verdicts), cutoff)
             decided_ones = without_cannot_tell(verdicts[:cutoff])
             if decided_ones:
-                expected = reference(decided_ones)["SetP"]
+                expected = by_ir_measures(decided_ones)["SetP"]
                 assert precision == pytest.approx(expected, abs=EXACT)
             else:
                 assert precision is None
 
-    @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
-    def test_cannot_tell_as_not_relevant(self, reference: Reference, verdicts: Verdicts) -> None:
+    def test_cannot_tell_as_not_relevant(self, verdicts: Verdicts) -> None:
         if not without_cannot_tell(verdicts):
             return  # the tools do not know a question without any judgment
-        expected = reference(verdicts)
-        counted = queries.relevances(queries.as_counted(verdicts, cannot_tell="not_relevant"))
+        expected = by_ir_measures(verdicts)
+        relevances = queries.relevances(queries.as_counted(verdicts, cannot_tell="not_relevant"))
         by_own_length = 5 / min(len(verdicts), 5)
 
         by_length = expected["P@5"] * by_own_length
-        assert queries.precision_at(counted, TOP) == pytest.approx(by_length, abs=EXACT)
-        assert queries.precision_at(counted) == pytest.approx(expected["SetP"], abs=EXACT)
-        assert queries.success(counted) == float(Relevance.RELEVANT in verdicts)
+        assert queries.precision_at(relevances, TOP) == pytest.approx(by_length, abs=EXACT)
+        assert queries.precision_at(relevances) == pytest.approx(expected["SetP"], abs=EXACT)
+        assert queries.success(relevances) == float(Relevance.RELEVANT in verdicts)
 
 
 class TestRange:
@@ -276,17 +255,17 @@ class TestOrder:
     @given(
         top=verdict_lists(min_size=5),
         cutoff=st.integers(1, 5),
-        one=verdict_lists(),
-        other=verdict_lists(),
+        below=verdict_lists(),
+        other_below=verdict_lists(),
     )
     def test_nothing_below_the_cutoff_matters(
-        self, top: Verdicts, cutoff: int, one: Verdicts, other: Verdicts
+        self, top: Verdicts, cutoff: int, below: Verdicts, other_below: Verdicts
     ) -> None:
-        first, second = top[:cutoff] + one, top[:cutoff] + other
+        first = queries.relevances(top[:cutoff] + below)
+        second = queries.relevances(top[:cutoff] + other_below)
 
-        one_list, other_list = queries.relevances(first), queries.relevances(second)
         for figure in FIGURES:
-            assert figure(one_list, cutoff) == figure(other_list, cutoff)
+            assert figure(first, cutoff) == figure(second, cutoff)
 
 
 lists = verdict_lists(judged, min_size=1)
@@ -303,13 +282,15 @@ def counts(verdicts: Verdicts, *, rank: bool, top: bool) -> ListCounts:
     )
 
 
-def summary(found: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySummary:
-    return summarise_counts(found, placings(found), 3, cannot_tell=cannot_tell)
+def summary(list_counts: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySummary:
+    return summarise_counts(list_counts, placings(list_counts), 3, cannot_tell=cannot_tell)
 
 
 @either_way
 @given(verdicts=lists)
-def test_counts_with_rank_and_top_say_all(verdicts: Verdicts, cannot_tell: CannotTell) -> None:
+def test_counts_with_rank_and_top_determine_every_figure(
+    verdicts: Verdicts, cannot_tell: CannotTell
+) -> None:
     judgments = QueryJudgments(QueryState.RESULTS, verdicts, None, 3)
     result = summary(counts(verdicts, rank=True, top=True), cannot_tell)
 
@@ -318,16 +299,16 @@ def test_counts_with_rank_and_top_say_all(verdicts: Verdicts, cannot_tell: Canno
 
 @either_way
 @given(verdicts=lists, rank=st.booleans(), top=st.booleans())
-def test_what_the_list_says_lies_within_the_bounds_of_fewer_counts(
+def test_the_list_s_values_lie_within_the_bounds_of_fewer_counts(
     verdicts: Verdicts, rank: bool, top: bool, cannot_tell: CannotTell
 ) -> None:
-    whole = summarise(QueryJudgments(QueryState.RESULTS, verdicts), cannot_tell=cannot_tell)
+    complete = summarise(QueryJudgments(QueryState.RESULTS, verdicts), cannot_tell=cannot_tell)
     result = summary(counts(verdicts, rank=rank, top=top), cannot_tell)
 
     for figure in ("mean_overall_precision", "success_rate"):
-        assert result.figures[figure] == whole.figures[figure]
+        assert result.figures[figure] == complete.figures[figure]
     for figure in ("mean_precision_at_5", "mrr"):
-        value, span = whole.figures[figure].value, result.figures[figure]
+        value, span = complete.figures[figure].value, result.figures[figure]
         assert span.value in {None, value}
         if value is None:
             assert (span.lower, span.upper) == (None, None)
@@ -339,11 +320,8 @@ def test_what_the_list_says_lies_within_the_bounds_of_fewer_counts(
 
 @given(verdict_lists(judged, min_size=1).filter(lambda v: len(v) <= TOP))
 def test_of_a_short_list_every_relevant_result_is_among_the_first_five(verdicts: Verdicts) -> None:
-    whole = queries.precision_at(queries.relevances(verdicts), TOP)
+    precision = queries.precision_at(queries.relevances(verdicts), TOP)
 
-    if isinstance(whole, float):
+    if isinstance(precision, float):
         result = summary(counts(verdicts, rank=False, top=False))
-        assert result.figures["mean_precision_at_5"].value == pytest.approx(whole)
-
-
-# --- Verdict lists ---------------------------------------------------------------------
+        assert result.figures["mean_precision_at_5"].value == pytest.approx(precision)

@@ -59,13 +59,6 @@ def test_figures_of_the_sample_in_the_method(name: str, value: float, n: int) ->
     assert not result.is_provisional
 
 
-def test_mrr_of_the_worked_example_in_the_method() -> None:
-    """Seed 1.3: ranks 1, 3, 2 and none make 0.458."""
-    result = figure("mrr", listed("RNN"), listed("NNR"), listed("NRR"), listed("NNN"))
-
-    assert result.value == pytest.approx((1 + 1 / 3 + 1 / 2 + 0) / 4, abs=1e-12)
-
-
 def test_the_value_so_far_may_lie_outside_its_bounds() -> None:
     """One of two queries rated, all relevant; the other's two results are open."""
     result = figure("mean_overall_precision", listed("RR"), listed("N."))
@@ -203,7 +196,7 @@ def summary(counts: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySu
 
 
 @pytest.mark.parametrize(
-    ("counts", "found"),
+    ("counts", "expected"),
     [
         (ListCounts(3, 0), [Placing(None, 0)]),
         (ListCounts(3, 3), [Placing(1, 3)]),
@@ -215,8 +208,10 @@ def summary(counts: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySu
         (ListCounts(6, 3, relevant_in_top=1), []),  # only one rank lies below the top five
     ],
 )
-def test_placings_are_those_that_a_list_can_have(counts: ListCounts, found: list[Placing]) -> None:
-    assert list(placings(counts)) == found
+def test_placings_are_those_that_a_list_can_have(
+    counts: ListCounts, expected: list[Placing]
+) -> None:
+    assert list(placings(counts)) == expected
 
 
 def test_an_unknown_first_rank_leaves_the_reciprocal_rank_between_bounds() -> None:
@@ -336,7 +331,7 @@ def test_bounds_of_a_query_are_what_the_finished_rating_can_reach(
     assert (span.lower, span.upper) == (lower, upper)
 
 
-def test_the_outcome_of_a_question_says_nothing_about_a_list_with_results() -> None:
+def test_the_outcome_of_a_question_is_ignored_for_a_list_with_results() -> None:
     judgments = QueryJudgments(QueryState.RESULTS, verdicts("NN"), empty_outcome=CORRECT)
 
     result = summarise(judgments, cannot_tell="left_out")
@@ -367,7 +362,7 @@ def test_the_outcome_of_a_question_says_nothing_about_a_list_with_results() -> N
         (unreadable(), "mean_response_quality", Undefined.UNREADABLE),
     ],
 )
-def test_missing_values_say_why(
+def test_missing_values_have_a_reason(
     summary: QuerySummary, figure: str, reason: Undefined | None
 ) -> None:
     assert why_undefined(summary, figure) is reason

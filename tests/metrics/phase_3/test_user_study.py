@@ -74,11 +74,11 @@ def test_equal_scores_are_no_point() -> None:
 
 
 def test_no_score_has_no_mean_and_one_no_interval() -> None:
-    nobody, one = usability_summary([]), usability_summary([72.5])
+    nobody, single = usability_summary([]), usability_summary([72.5])
 
     assert (nobody.n, nobody.mean, nobody.adjective, nobody.grade) == (0, None, None, None)
-    assert nobody.interval == one.interval == NO_INTERVAL
-    assert (one.n, one.mean, one.adjective, one.grade) == (1, 72.5, "good", "C")
+    assert nobody.interval == single.interval == NO_INTERVAL
+    assert (single.n, single.mean, single.adjective, single.grade) == (1, 72.5, "good", "C")
 
 
 @pytest.mark.parametrize(
@@ -102,16 +102,16 @@ def test_a_mean_has_the_nearest_adjective_and_grade(mean: float, word: str, lett
     assert (adjective(mean), grade(mean)) == (word, letter)
 
 
-def sums(given: list[list[float]]) -> list[Sum]:
-    return [Sum(sum(values), len(values)) for values in given]
+def sums(values_by_person: list[list[float]]) -> list[Sum]:
+    return [Sum(sum(values), len(values)) for values in values_by_person]
 
 
 def test_people_who_differ_give_a_wider_interval_than_their_questions_would() -> None:
     # Five people: three always served well, two never; ten questions each.
-    given = [[1.0] * 10] * 3 + [[0.0] * 10] * 2
-    naive = mean_interval([x for values in given for x in values])
+    values_by_person = [[1.0] * 10] * 3 + [[0.0] * 10] * 2
+    naive = mean_interval([x for values in values_by_person for x in values])
 
-    result = clustered_mean(sums(given))
+    result = clustered_mean(sums(values_by_person))
 
     # Wilson, scipy.stats.binomtest: 30 of 50, and 3 of 5.
     assert (naive.lower, naive.upper) == pytest.approx((0.461814, 0.723916), abs=1e-6)

@@ -60,24 +60,24 @@ def test_the_power_is_that_of_statsmodels(
     assert power(n, difference, deviation, level=level) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize(("difference", "deviation", "level", "wanted", "expected"), NEEDED)
+@pytest.mark.parametrize(("difference", "deviation", "level", "target", "expected"), NEEDED)
 def test_the_questions_needed_are_those_of_statsmodels(
-    difference: float, deviation: float, level: float, wanted: float, expected: int
+    difference: float, deviation: float, level: float, target: float, expected: int
 ) -> None:
-    assert questions_needed(difference, deviation, Demand(level, wanted)) == expected
+    assert questions_needed(difference, deviation, Demand(level, target)) == expected
 
 
-@pytest.mark.parametrize(("n", "deviation", "level", "wanted", "expected"), SHOWN)
+@pytest.mark.parametrize(("n", "deviation", "level", "target", "expected"), SHOWN)
 def test_the_smallest_difference_is_that_of_statsmodels(
-    n: int, deviation: float, level: float, wanted: float, expected: float
+    n: int, deviation: float, level: float, target: float, expected: float
 ) -> None:
-    result = smallest_difference(n, deviation, Demand(level, wanted))
+    result = smallest_difference(n, deviation, Demand(level, target))
     assert result is not None
     assert result == pytest.approx(expected, rel=1e-5)  # statsmodels' search ends early
     limit = stats.t.isf(level / 2, n - 1)
     shift = result / deviation * n**0.5
     reached = stats.nct.sf(limit, n - 1, shift) + stats.nct.cdf(-limit, n - 1, shift)
-    assert reached == pytest.approx(wanted, abs=1e-9)
+    assert reached == pytest.approx(target, abs=1e-9)
 
 
 def test_one_question_shows_nothing_and_no_number_shows_next_to_nothing() -> None:
@@ -128,8 +128,7 @@ MIXTURES = {
 }
 
 
-@pytest.mark.parametrize("name", MIXTURES)
-@pytest.mark.parametrize("pairs", [1, 3])
+@pytest.mark.parametrize(("name", "pairs"), [*zip(MIXTURES, (1, 3, 1, 3, 1), strict=True)])
 def test_the_smallest_difference_claimed_is_found_by_the_comparison(name: str, pairs: int) -> None:
     """Studies with just this difference, each through the comparison's own code."""
     studies, differences = 400, MIXTURES[name]
@@ -145,7 +144,9 @@ def test_the_smallest_difference_claimed_is_found_by_the_comparison(name: str, p
     for _ in range(studies):
         side = stream.choice([1.0, -1.0, 0.0], n, p=[won, lost, 1 - won - lost])
         values = side * factor * stream.choice(mixed.sizes, n)
-        runs = tuple((highest / 2 + one / 2, highest / 2 - one / 2) for one in values.tolist())
+        runs = tuple(
+            (highest / 2 + value / 2, highest / 2 - value / 2) for value in values.tolist()
+        )
         figure = "mean_response_quality" if name == "grades" else "mrr"
         (difference,) = paired_differences([PairedValues(figure, "a", "b", runs, None)])
         # After Holm the first of the pairs is significant at this level.
@@ -158,7 +159,7 @@ EFFORT = RatingEffort(judged_items=10.0, answers=3.0, raters=3, times=2, pace=6.
 DIFFERENCES = [0.2, -0.2, 0.6, 0.2, 0.0, 0.4]
 
 
-def test_the_work_of_questions_is_things_and_answers_times_raters_times_pace() -> None:
+def test_the_work_of_questions_is_items_and_answers_times_raters_times_pace() -> None:
     assert EFFORT.verdicts(30) == 600  # 30 x 10 x 2
     assert EFFORT.ratings(30) == 180  # 30 x 3 x 2
     assert EFFORT.hours(30) == pytest.approx(780 * 6 / 3600)
@@ -177,8 +178,8 @@ def test_a_rated_pair_gives_the_mixture_and_its_own_test() -> None:
     assert result.power == power_of_test(result.mixed, result.needed, 0.2, 0.05)
     assert result.shows == difference_shown(30, result.mixed)
     assert {30, result.needed} <= {point.questions for point in result.curve}
-    shown = [point.shows for point in result.curve if point.shows is not None]
-    assert shown == sorted(shown, reverse=True)
+    smallest = [point.shows for point in result.curve if point.shows is not None]
+    assert smallest == sorted(smallest, reverse=True)
 
 
 def test_an_entered_deviation_counts_instead_of_the_pair() -> None:

@@ -32,35 +32,35 @@ VERDICTS = {
 }
 OUTCOMES = {NOT_RELEVANT: EmptyOutcome.FALSE_NEGATIVE, RELEVANT: EmptyOutcome.CORRECT_EMPTY}
 EMPTINESS = 0
-"""Thing 0 is the emptiness of the question in these tests."""
+"""Item 0 is the emptiness of the question in these tests."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One run's answer: the things it lists in rank order, or none in another state."""
+    """One run's answer: the items it lists in rank order, or none in another state."""
 
     state: QueryState
-    things: tuple[int, ...] = ()
+    items: tuple[int, ...] = ()
 
 
-def pooled(questions: Sequence[tuple[Answer, ...]], things: int) -> PooledLists:
+def pooled(questions: Sequence[tuple[Answer, ...]], n_items: int) -> PooledLists:
     listings = []
     for q, answers in enumerate(questions):
         for r, answer in enumerate(answers):
-            listings += [(q, r, item, rank) for rank, item in enumerate(answer.things, start=1)]
+            listings += [(q, r, item, rank) for rank, item in enumerate(answer.items, start=1)]
             if answer.state is QueryState.EMPTY:
                 listings.append((q, r, EMPTINESS, 0))
     states = np.array([[str(a.state) for a in answers] for answers in questions])
     has_results = states == str(QueryState.RESULTS)
     has_success = states != str(QueryState.UNREADABLE)
-    return PooledLists.of(listings, things, has_results, has_success)
+    return PooledLists.of(listings, n_items, has_results, has_success)
 
 
-def value(answer: Answer, said: tuple[int, ...], figure: str) -> float | None:
+def value(answer: Answer, verdicts: tuple[int, ...], figure: str) -> float | None:
     judged = QueryJudgments(
         state=answer.state,
-        verdicts=tuple(VERDICTS[said[item]] for item in answer.things),
-        empty_outcome=OUTCOMES[said[EMPTINESS]] if answer.state is QueryState.EMPTY else None,
+        verdicts=tuple(VERDICTS[verdicts[item]] for item in answer.items),
+        empty_outcome=OUTCOMES[verdicts[EMPTINESS]] if answer.state is QueryState.EMPTY else None,
     )
     return summarise(judged, cannot_tell="left_out").figures[figure].value
 
@@ -71,10 +71,10 @@ def enumerated(
     ways = product(*[(NOT_RELEVANT, RELEVANT) if s == OPEN else (s,) for s in states])
     result = []
     for way in ways:
-        one, two = (value(answer, way, figure) for answer in answers)
-        result.append(None if one is None or two is None else one - two)
-    values = [0.0 if one is None else one for one in result]
-    return min(values), max(values), any(one is not None for one in result)
+        first, second = (value(answer, way, figure) for answer in answers)
+        result.append(None if first is None or second is None else first - second)
+    values = [difference or 0.0 for difference in result]
+    return min(values), max(values), any(difference is not None for difference in result)
 
 
 @st.composite
@@ -113,7 +113,7 @@ def test_the_bounds_are_those_of_full_enumeration(
 
 @given(questions())
 @pytest.mark.parametrize("figure", BOUNDED)
-def test_a_thing_that_moves_nothing_can_be_judged_either_way(
+def test_an_item_that_moves_nothing_can_be_judged_either_way(
     figure: str, question: tuple[tuple[Answer, Answer], tuple[int, ...]]
 ) -> None:
     answers, states = question
@@ -121,8 +121,8 @@ def test_a_thing_that_moves_nothing_can_be_judged_either_way(
     before = difference_bounds(lists, np.array([states], np.int8), figure, 0, 1)
     for item, state in enumerate(states):
         if state == OPEN and not before.moving[0, item]:
-            for said in (NOT_RELEVANT, RELEVANT):
-                judged = np.array([[*states[:item], said, *states[item + 1 :]]], np.int8)
+            for verdict in (NOT_RELEVANT, RELEVANT):
+                judged = np.array([[*states[:item], verdict, *states[item + 1 :]]], np.int8)
                 after = difference_bounds(lists, judged, figure, 0, 1)
                 assert after.low[0] == pytest.approx(before.low[0], abs=1e-12)
                 assert after.high[0] == pytest.approx(before.high[0], abs=1e-12)
@@ -141,8 +141,8 @@ def order_of(pool: PooledLists, states: np.ndarray) -> SettledOrder:
     return next(order for order in so_far(pool, states).orders if order.figure == P5)
 
 
-def lists(*things: int) -> Answer:
-    return Answer(QueryState.RESULTS, things)
+def lists(*items: int) -> Answer:
+    return Answer(QueryState.RESULTS, items)
 
 
 def test_an_order_is_open_until_the_rest_cannot_turn_it() -> None:
@@ -151,10 +151,10 @@ def test_an_order_is_open_until_the_rest_cannot_turn_it() -> None:
     states = np.array([[ABSENT, OPEN, OPEN]] * 3, np.int8)
 
     def after(*judged: tuple[int, int]) -> tuple[object, ...]:
-        said = states.copy()
-        for question, (one, two) in enumerate(judged):
-            said[question, 1:] = one, two
-        order = order_of(result, said)
+        verdicts = states.copy()
+        for question, (first, second) in enumerate(judged):
+            verdicts[question, 1:] = first, second
+        order = order_of(result, verdicts)
         return order.settled, order.higher, order.low, order.high
 
     assert after() == (False, None, -1.0, 1.0)

@@ -104,11 +104,11 @@ def test_the_default_of_a_phase_is_the_newest_complete_run_of_each_method(
     old = stored(session, study, "api", query(1, card("a")), hour=1)
     new = stored(session, study, "api", query(1, card("b")), hour=2)
     stored(session, study, "api", query(1, card("c")), hour=3)
-    other = stored(session, study, "hybrid", query(1, card("d")), hour=0)
+    hybrid = stored(session, study, "hybrid", query(1, card("d")), hour=0)
     for rated in (old, new):
         judge(session, rater, rated, "1")
 
-    assert chosen_runs.of_phase(session, study, 1) == (new, other)
+    assert chosen_runs.of_phase(session, study, 1) == (new, hybrid)
     assert chosen_runs.phases_of(session, study) == (1,)
     with pytest.raises(NothingToCompare):
         chosen_runs.of_phase(session, study, 2)
@@ -144,29 +144,26 @@ def test_runs_of_different_questions_are_refused_with_what_differs(
     with pytest.raises(DifferentQuestions) as refused:
         comparisons.report(session, study, [first, second], Rule("majority"))
 
-    assert refused.value.only == {
-        "api": ((2, "Only here"),),
-        "Hybrid": ((2, "Only there"),),
-    }
+    assert refused.value.only == {"api": ((2, "Only here"),), "Hybrid": ((2, "Only there"),)}
 
 
 def test_one_run_is_compared_with_nothing(session: Session, study: Study) -> None:
     run_id = stored(session, study, "api", query(1, card("a")))
 
-    for expected in ([], [run_id], [run_id, run_id]):
+    for run_ids in ([], [run_id], [run_id, run_id]):
         with pytest.raises(NothingToCompare):
-            comparisons.report(session, study, expected, Rule("majority"))
+            comparisons.report(session, study, run_ids, Rule("majority"))
     with pytest.raises(UnknownRun):
         comparisons.report(session, study, [run_id, "nowhere"], Rule("majority"))
 
 
-def test_names_tell_the_runs_apart_as_shortly_as_they_can(session: Session, study: Study) -> None:
+def test_a_run_s_name_is_the_shortest_that_distinguishes_it(session: Session, study: Study) -> None:
     first = stored(session, study, "api", query(1, card("a")), llm="gpt")
     second = stored(session, study, "api", query(1, card("b")), llm="claude")
     third = stored(session, study, "api", query(1, card("c")), llm="claude")
 
-    def names(*wanted: str) -> list[str]:
-        return list(chosen_runs.names_of([runs.find(session, study, r) for r in wanted]).values())
+    def names(*run_ids: str) -> list[str]:
+        return list(chosen_runs.names_of([runs.find(session, study, r) for r in run_ids]).values())
 
     assert names(first, second) == ["gpt", "claude"]
     assert names(second, third) == [f"api · claude · {second}", f"api · claude · {third}"]
@@ -186,9 +183,9 @@ def test_the_mean_difference_is_that_of_the_questions_both_have() -> None:
     report, problems = rated_comparisons.compare_files([HYBRID, API])
 
     (precision,) = (
-        one
-        for one in differences_of(report.comparison, "mean_precision_at_5")
-        if not one.false_negatives_at_zero
+        difference
+        for difference in differences_of(report.comparison, "mean_precision_at_5")
+        if not difference.false_negatives_at_zero
     )
     (rank,) = differences_of(report.comparison, "mrr")
     assert precision.n == rank.n == 2
@@ -212,7 +209,7 @@ def test_files_that_count_cannot_tell_differently_are_compared_with_a_warning() 
     assert (none, alike.cannot_tell) == ([], "not_relevant")
 
 
-def test_files_of_one_name_are_told_apart_by_their_paths_and_at_last_by_a_number() -> None:
+def test_files_of_equal_names_are_distinguished_by_their_paths_or_a_number() -> None:
     names = rated_comparisons.names_of([HYBRID, API, RatedCsv("old/hybrid/rated.csv", b"")])
     assert names == ["hybrid/rated.csv", "API Only", "old/hybrid/rated.csv"]
     assert rated_comparisons.names_of([HYBRID, HYBRID]) == [
@@ -240,9 +237,9 @@ def test_a_file_may_lack_questions_of_the_longest_but_have_no_others() -> None:
     shorter = rated("api_only/rated.csv", "5,2,1,,,,,2,")
     assert len(rated_comparisons.compare_files([HYBRID, shorter])[0].comparison.contenders) == 2
 
-    other = RatedCsv("x.csv", API.data.replace(b"Rumah 2?", b"Ruko 2?"))
+    different = RatedCsv("x.csv", API.data.replace(b"Rumah 2?", b"Ruko 2?"))
     with pytest.raises(DifferentQuestions) as refused:
-        rated_comparisons.compare_files([HYBRID, other])
+        rated_comparisons.compare_files([HYBRID, different])
     assert refused.value.only == {"Hybrid": ((2, "Rumah 2?"),), "x": ((2, "Ruko 2?"),)}
 
 
@@ -252,8 +249,8 @@ def _lists(session: Session, study: Study) -> tuple[str, str]:
     hybrid = stored(
         session, study, "hybrid", query(1, card("a"), card("b")), query(2, card("c")), query(3)
     )
-    asked = query(1, card("b"), card("d")), query(3, card("e"))
-    return hybrid, stored(session, study, "api_only", *asked, hour=1)
+    api_queries = query(1, card("b"), card("d")), query(3, card("e"))
+    return hybrid, stored(session, study, "api_only", *api_queries, hour=1)
 
 
 def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
@@ -264,8 +261,10 @@ def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
 
     result = chosen_runs.compared_question(session, study, lists, 1, reports.of_rater(rater))
     hybrid, api = result.sides
-    shown = [(item.card.identity[5:], item.verdict, item.elsewhere) for item in hybrid.results]
-    assert shown == [("a", None, []), ("b", YES, [(1, 1)])]
+    hybrid_cards = [
+        (item.card.identity[5:], item.verdict, item.elsewhere) for item in hybrid.results
+    ]
+    assert hybrid_cards == [("a", None, []), ("b", YES, [(1, 1)])]
     assert [item.verdict for item in api.results] == [YES, None]
     assert api.results[0].elsewhere == [(0, 2)]
     assert not any(item.votes for item in hybrid.results)  # one rater's verdicts are no votes
@@ -277,9 +276,9 @@ def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
 def test_a_merged_verdict_stands_beside_its_votes(
     session: Session, study: Study, rater: Rater, lists: tuple[str, str]
 ) -> None:
-    other = raters.add(session, study, "Ani", NOW)
+    ani = raters.add(session, study, "Ani", NOW)
     judgments.judge(session, rater, lists[0], 1, 2, YES, click("a"))
-    judgments.judge(session, other, lists[0], 1, 2, NO, click("b"))
+    judgments.judge(session, ani, lists[0], 1, 2, NO, click("b"))
 
     result = chosen_runs.compared_question(session, study, lists, 1, Rule(reports.MAJORITY))
     assert [item.votes for item in result.sides[0].results] == [(), (NO, YES)]

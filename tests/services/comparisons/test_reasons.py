@@ -26,23 +26,23 @@ def two_runs(session: Session, study: Study) -> list[str]:
     """Both list card a of question 1, the first twice; b and d are of one run each."""
     first = run(query(1, card("a"), card("b"), card("a")), query(2, card("c")))
     second = run(query(1, card("a"), card("d")), query(2, card("c")), method="api_only")
-    return [store(session, study, one).id for one in (first, second)]
+    return [store(session, study, read).id for read in (first, second)]
 
 
 def judged(session: Session, study: Study, rater: Rater) -> list[str]:
     first, second = two_runs(session, study)
     ani = studies.add_rater(session, study, "Ani", NOW)
-    given = (
+    reasons = (
         (rater, first, 1, NO, "price"),  # a
         (rater, first, 2, NO, None),  # b
         (rater, second, 2, YES, "price"),  # d, which counts for nothing
         (ani, first, 1, NO, "other: jauh"),  # a
         (ani, second, 2, NO, "price"),  # d
     )
-    for number, (who, run_id, rank, verdict, reason) in enumerate(given):
-        made = click(f"v{number}", minute=number)
-        judgments.judge(session, who, run_id, 1, rank, verdict, made)
-        judgments.give_reason(session, who, run_id, 1, rank, reason, made)
+    for number, (who, run_id, rank, verdict, reason) in enumerate(reasons):
+        verdict_click = click(f"v{number}", minute=number)
+        judgments.judge(session, who, run_id, 1, rank, verdict, verdict_click)
+        judgments.give_reason(session, who, run_id, 1, rank, reason, verdict_click)
     return [first, second]
 
 
@@ -96,7 +96,7 @@ def test_reports_have_the_reasons_and_none_where_nobody_gave_one(
         assert files.FORMATS[name].render(report, date(2026, 3, 1))
 
 
-def test_the_time_to_the_next_verdict_tells_what_a_reason_costs(
+def test_the_time_a_reason_takes_is_measured_to_the_next_verdict(
     session: Session, study: Study, rater: Rater
 ) -> None:
     """Of thirteen verdicts every other has a reason, and takes 10 s instead of 4; the last none."""
@@ -105,8 +105,8 @@ def test_the_time_to_the_next_verdict_tells_what_a_reason_costs(
     runs = [store(session, study, run(query(1, *listed), method=name)).id for name in methods]
     at = NOW
     for rank in range(1, 14):
-        made = Click(f"v{rank}", at, at, "a", 2 * rank)
-        judgments.judge(session, rater, runs[0], 1, rank, NO, made)
+        verdict_click = Click(f"v{rank}", at, at, "a", 2 * rank)
+        judgments.judge(session, rater, runs[0], 1, rank, NO, verdict_click)
         if rank % 2:
             beside = Click(f"r{rank}", at, at, "a", 2 * rank + 1)
             judgments.give_reason(session, rater, runs[0], 1, rank, "price", beside)

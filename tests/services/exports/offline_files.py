@@ -20,17 +20,17 @@ def change(
     minute: int = 0,
     undoes: str | None = None,
 ) -> dict[str, Any]:
-    made = (NOW + timedelta(minutes=minute)).timestamp() * 1000
-    said = {
+    clicked_at = (NOW + timedelta(minutes=minute)).timestamp() * 1000
+    entry = {
         "sequence": sequence,
         "event_id": f"e{sequence}",
-        "time": int(made),
+        "time": int(clicked_at),
         "query_id": query_id,
         "field": field,
         "value": value,
         "cause": "undo" if undoes else "click",
     }
-    return said | ({"rank": rank} if rank else {}) | ({"undoes": undoes} if undoes else {})
+    return entry | ({"rank": rank} if rank else {}) | ({"undoes": undoes} if undoes else {})
 
 
 def ratings(run: ReadRun, *changes: dict[str, Any], **top: Any) -> bytes:
@@ -44,7 +44,7 @@ def ratings(run: ReadRun, *changes: dict[str, Any], **top: Any) -> bytes:
         }
         for query in run.queries
     ]
-    whole = {
+    document = {
         "format": FORMAT,
         "version": 1,
         "identity": json_runs.session_key(run),
@@ -53,4 +53,4 @@ def ratings(run: ReadRun, *changes: dict[str, Any], **top: Any) -> bytes:
         "queries": queries,
         "changes": list(changes),
     }
-    return json.dumps(whole | top).encode()
+    return json.dumps(document | top).encode()

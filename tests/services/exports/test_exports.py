@@ -21,7 +21,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import NO, YES, card, click, query, run, store
 
 
-def test_every_export_tells_the_same_counts(
+def test_every_export_has_the_same_counts(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
     rule = reports.of_rater(rater)
@@ -42,13 +42,15 @@ def test_every_export_tells_the_same_counts(
         read = figures(totals(again.report))[name]
         assert read.value == pytest.approx(figure.value, abs=5e-5), name
         assert read.n == figure.n, name
-    made = {
+    exported = {
         name: exports.export(session, study, rated_run, rule, name)
         for name in exports.FORMATS.keys() - TOOLS.keys()
     }
-    assert all(file.data for file in made.values())
-    assert "2 0 slug:d/1 1" in made["qrels"].data.decode().splitlines()
-    assert len(made["qrels"].notes) == 3  # one cannot tell, one unjudged, and what tools make of it
+    assert all(file.data for file in exported.values())
+    assert "2 0 slug:d/1 1" in exported["qrels"].data.decode().splitlines()
+    assert (
+        len(exported["qrels"].notes) == 3
+    )  # one cannot tell, one unjudged, and what tools make of it
 
 
 def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
@@ -89,27 +91,29 @@ def test_an_unrated_run_has_a_template_and_no_report(
 def test_a_rated_run_has_its_rated_csv_beside_an_empty_template(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
-    made = files(session, study, rater)
+    exported = files(session, study, rater)
 
-    template = csv_ratings.read("t.csv", made["hybrid/evaluation_template_undated.csv"]).report
-    rated = csv_ratings.read("r.csv", made["hybrid/evaluation_rated_undated.csv"]).report
+    template = csv_ratings.read("t.csv", exported["hybrid/evaluation_template_undated.csv"]).report
+    rated = csv_ratings.read("r.csv", exported["hybrid/evaluation_rated_undated.csv"]).report
     assert not rated_runs.is_rated(template)
     assert rated_runs.is_rated(rated)
     assert [row.summary.results_count for row in template.rows] == [3, 2, 0, 1]
-    assert "evaluation_report_undated.md" in made
-    assert made["hybrid/test_results_latest.json"] == made["hybrid/test_results_undated.json"]
-    again = json_runs.read("again.json", made["hybrid/test_results_latest.json"])
-    assert [asked.question for asked in again.queries] == [f"Question {n}" for n in (1, 2, 3, 4)]
-    assert rated_run not in repr(sorted(made))  # names follow from the run alone
+    assert "evaluation_report_undated.md" in exported
+    assert (
+        exported["hybrid/test_results_latest.json"] == exported["hybrid/test_results_undated.json"]
+    )
+    again = json_runs.read("again.json", exported["hybrid/test_results_latest.json"])
+    assert [answer.question for answer in again.queries] == [f"Question {n}" for n in (1, 2, 3, 4)]
+    assert rated_run not in repr(sorted(exported))  # names follow from the run alone
 
 
 @pytest.mark.usefixtures("rated_run")
 def test_a_page_to_rate_on_lies_beside_each_run(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    made, _ = trees.tree(session, study, reports.of_rater(rater), lambda *_asked: b"<html>")
+    exported, _ = trees.tree(session, study, reports.of_rater(rater), lambda *_run: b"<html>")
 
-    pages = {path: data for path, data in made.items() if path.endswith(".html")}
+    pages = {path: data for path, data in exported.items() if path.endswith(".html")}
     assert pages == {"hybrid/evaluation_undated.html": b"<html>"}
 
 

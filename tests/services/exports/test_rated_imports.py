@@ -30,21 +30,21 @@ def _rated_csv(session: Session, study: Study, rater: Rater, rated_run: str) -> 
     return exports.export(session, study, rated_run, reports.of_rater(rater), "csv").data
 
 
-def named(values: tuple[FileValue, ...]) -> list[tuple[int, str]]:
+def fields_of(values: tuple[FileValue, ...]) -> list[tuple[int, str]]:
     return [(value.query_id, value.field) for value in values]
 
 
-GIVEN = [(1, "quality"), (1, "notes"), (3, "empty_outcome")]
+RATED_FIELDS = [(1, "quality"), (1, "notes"), (3, "empty_outcome")]
 
 
-def test_looking_says_what_a_new_rater_would_get_and_stores_nothing(
+def test_examining_a_file_reports_what_a_new_rater_would_get_and_stores_nothing(
     session: Session, study: Study, rated_run: str, rated_csv: bytes
 ) -> None:
     read = csv_ratings.read("rated.csv", rated_csv)
     result = rated_imports.examine(session, study, read, " Budi ")
 
     assert (result.rater, result.rater_is_new, result.run_id) == ("Budi", True, rated_run)
-    assert (named(result.new), result.others, result.lines) == (GIVEN, (), 4)
+    assert (fields_of(result.new), result.others, result.lines) == (RATED_FIELDS, (), 4)
     assert raters.find_named(session, study, "Budi") is None
     nobody = rated_imports.examine(session, study, read, None)
     assert (nobody.run_id, nobody.storable, nobody.new) == (rated_run, False, ())
@@ -59,8 +59,8 @@ def test_stored_values_are_the_raters_own_and_a_second_import_adds_nothing(
 
     budi = raters.find_named(session, study, "Budi")
     assert budi is not None
-    said = select(QueryRating.quality).where(QueryRating.rater_id == budi.id)
-    assert session.scalars(said.where(QueryRating.quality.is_not(None))).all() == [3]
+    qualities = select(QueryRating.quality).where(QueryRating.rater_id == budi.id)
+    assert session.scalars(qualities.where(QueryRating.quality.is_not(None))).all() == [3]
     verdicts = select(Judgment.verdict).where(Judgment.rater_id == budi.id)
     assert session.scalars(verdicts).all() == [EmptyOutcome.FALSE_NEGATIVE]  # none on a card
     assert stored_summaries.check(session) == []
@@ -70,16 +70,16 @@ def test_stored_values_are_the_raters_own_and_a_second_import_adds_nothing(
     assert (again.new, again.others) == ((), ())
 
 
-def test_values_that_differ_are_replaced_only_where_that_is_wanted(
+def test_values_that_differ_are_replaced_only_on_request(
     session: Session, study: Study, rater: Rater, rated_run: str, rated_csv: bytes
 ) -> None:
     judgments.rate(session, rater, rated_run, 1, AnswerRating(quality=5), click("later", minute=1))
 
-    kept = rated_imports.store(
+    differing = rated_imports.store(
         session, study, csv_ratings.read("r.csv", rated_csv), rater.name, NOW
     )
-    assert kept.others == (FileValue(1, "quality", here="5", in_file="3"),)
-    assert kept.new == ()
+    assert differing.others == (FileValue(1, "quality", here="5", in_file="3"),)
+    assert differing.new == ()
     quality = select(QueryRating.quality).where(QueryRating.quality.is_not(None))
     assert session.scalars(quality).all() == [5]
 
@@ -139,7 +139,7 @@ def test_a_file_that_misses_a_line_still_has_its_run_unless_another_has_just_the
     shorter = csv_ratings.read("rated.csv", b"".join(lines[:-1])).report
     assert rated_imports.runs_of(session, study, shorter, [rated_run]) == [rated_run]
 
-    asked = query(1, *map(card, "uvw")), query(2, *map(card, "xy")), query(3)
-    just_these = store(session, study, run(*asked), search_method="dense").id
+    queries = query(1, *map(card, "uvw")), query(2, *map(card, "xy")), query(3)
+    just_these = store(session, study, run(*queries), search_method="dense").id
     both = [rated_run, just_these]
     assert rated_imports.runs_of(session, study, shorter, both) == [just_these]

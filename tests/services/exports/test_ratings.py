@@ -45,8 +45,8 @@ def read(data: bytes) -> OfflineRatings:
     return content
 
 
-def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsReport:
-    return offline_ratings.store(session, study, read(data), HOUR, **{"confirmed": True, **said})
+def store(session: Session, study: Study, data: bytes, **options: Any) -> RatingsReport:
+    return offline_ratings.store(session, study, read(data), HOUR, **{"confirmed": True, **options})
 
 
 def verdicts(session: Session, name: str = "Ani") -> list[str | None]:
@@ -117,9 +117,9 @@ def test_the_same_file_twice_changes_nothing_and_a_later_one_adds_what_is_new(
     assert len(session.scalars(select(Event)).all()) == 9
 
 
-@pytest.mark.parametrize(("minute", "kept"), [(5, "0"), (50, "1")])
-def test_of_two_words_the_later_one_stands_and_both_are_told(
-    session: Session, study: Study, run_id: str, minute: int, kept: str
+@pytest.mark.parametrize(("minute", "verdict"), [(5, "0"), (50, "1")])
+def test_of_two_verdicts_the_later_counts_and_both_are_reported(
+    session: Session, study: Study, run_id: str, minute: int, verdict: str
 ) -> None:
     ani = raters.add(session, study, "Ani", NOW)
     here = click("here", minute=30)
@@ -128,9 +128,9 @@ def test_of_two_words_the_later_one_stands_and_both_are_told(
     announced = offline_ratings.examine(session, study, read(data), HOUR)
     report = store(session, study, data)
 
-    assert report.contradictions == (FileEffect(1, "relevance", "0", "1", "B", kept, True),)
+    assert report.contradictions == (FileEffect(1, "relevance", "0", "1", "B", verdict, True),)
     assert announced == replace(report, stored=False)
-    assert verdicts(session) == [kept]
+    assert verdicts(session) == [verdict]
     assert len(session.scalars(select(Event)).all()) == 2
 
 
@@ -181,7 +181,7 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
     ],
 )
 @pytest.mark.usefixtures("run_id")
-def test_a_stored_change_that_was_edited_in_the_file_is_left_out_and_told(
+def test_a_stored_change_that_was_edited_in_the_file_is_left_out_and_reported(
     session: Session, study: Study, edited: dict[str, Any]
 ) -> None:
     store(session, study, ratings(RUN, change(1, 1, "relevance", "1", rank=1)))
@@ -206,7 +206,7 @@ def test_a_clock_that_runs_ahead_shadows_no_later_click_here(
 
 @pytest.mark.parametrize("name", ["{}\u200b", "\u202e{}", "\N{CYRILLIC CAPITAL LETTER O}wner"])
 @pytest.mark.usefixtures("run_id")
-def test_a_name_that_looks_like_a_raters_is_theirs_until_another_is_given(
+def test_a_name_that_looks_like_a_rater_s_needs_confirmation(
     session: Session, study: Study, rater: Rater, name: str
 ) -> None:
     raters.rename(session, rater, "Owner", NOW)
@@ -218,7 +218,7 @@ def test_a_name_that_looks_like_a_raters_is_theirs_until_another_is_given(
 
 
 @pytest.mark.usefixtures("run_id")
-def test_nothing_invisible_comes_in_with_a_name_and_another_can_stand_in(
+def test_a_name_loses_invisible_characters_and_can_be_replaced(
     session: Session, study: Study, rater: Rater
 ) -> None:
     report = store(session, study, ratings(RUN, *FIRST, rater="An\u200bi\u202e"), confirmed=False)
@@ -244,7 +244,7 @@ def test_a_removed_rater_judges_no_more(session: Session, study: Study) -> None:
     assert session.scalars(select(Event)).all() == []
 
 
-def test_ratings_need_one_run_of_these_very_answers(session: Session, study: Study) -> None:
+def test_ratings_need_exactly_one_run_with_their_answers(session: Session, study: Study) -> None:
     assert codes(store(session, study, WHOLE)) == ["ratings_without_run"]
     assert raters.find_named(session, study, "Ani") is None
 
@@ -256,16 +256,16 @@ def test_ratings_need_one_run_of_these_very_answers(session: Session, study: Stu
 
 def rated_as(read: ReadRun, *slugs: str) -> bytes:
     """Return a verdict on rank 2 of a page that showed `slugs` for question 1."""
-    shown = [
+    results = [
         {"rank": rank, "title": slug.title(), "identity": f"slug:{slug}"}
         for rank, slug in enumerate(slugs, start=1)
     ]
-    said = change(1, 1, "relevance", "1", rank=2)
-    return ratings(read, said, queries=[{"query_id": 1, "results": shown}])
+    verdict = change(1, 1, "relevance", "1", rank=2)
+    return ratings(read, verdict, queries=[{"query_id": 1, "results": results}])
 
 
 @pytest.mark.usefixtures("run_id")
-def test_a_card_that_stands_elsewhere_by_now_is_found_again(session: Session, study: Study) -> None:
+def test_a_card_at_another_rank_by_now_gets_its_verdict(session: Session, study: Study) -> None:
     report = store(session, study, rated_as(RUN, "b", "a"))  # here a is first, b second
 
     assert codes(report) == ["ratings_card_moved"]
@@ -274,9 +274,7 @@ def test_a_card_that_stands_elsewhere_by_now_is_found_again(session: Session, st
 
 
 @pytest.mark.usefixtures("run_id")
-def test_a_card_that_is_not_here_takes_only_its_own_verdict_along(
-    session: Session, study: Study
-) -> None:
+def test_only_the_verdict_on_a_missing_card_is_left_out(session: Session, study: Study) -> None:
     report = store(session, study, rated_as(RUN, "a", "z"))
 
     assert codes(report) == ["ratings_card_gone"]
@@ -285,7 +283,7 @@ def test_a_card_that_is_not_here_takes_only_its_own_verdict_along(
 
 
 @pytest.mark.usefixtures("run_id")
-def test_what_is_about_nothing_here_is_told_once_each(session: Session, study: Study) -> None:
+def test_changes_of_unknown_questions_are_reported(session: Session, study: Study) -> None:
     data = ratings(
         RUN,
         change(1, 9, "quality", 3),

@@ -50,10 +50,10 @@ GOLD: dict[str, Any] = {
 }
 
 
-def listing(slug: str, **stated: object) -> dict[str, Any]:
-    known = {"name": f"Rumah {slug}", "slug": slug, "source": "listing", "verified": False}
+def listing(slug: str, **values: object) -> dict[str, Any]:
+    described = {"name": f"Rumah {slug}", "slug": slug, "source": "listing", "verified": False}
     base = {"property_type": "house", "listing_type": "sale", "location": "Cemara"}
-    return {**known, **base, "price": 900_000_000, "bedrooms": 3} | stated
+    return {**described, **base, "price": 900_000_000, "bedrooms": 3} | values
 
 
 LISTED: dict[int, list[dict[str, Any]]] = {

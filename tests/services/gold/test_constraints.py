@@ -24,12 +24,7 @@ from relevansi.records import Relevance
 from relevansi.services.agreement import agreement
 from relevansi.services.gold import card_agreement, constraints, gold, marks
 from relevansi.services.gold.constraints import CheckedCard
-from relevansi.services.gold.decisions import (
-    Decision,
-    DecisionReplaced,
-    Step,
-    UnfitDecision,
-)
+from relevansi.services.gold.decisions import Decision, DecisionReplaced, Step, UnfitDecision
 from relevansi.services.gold.marks import CheckedAnswer
 from relevansi.services.judging import changes, judgments
 from relevansi.services.judging.judgments import UnknownQuery
@@ -72,7 +67,9 @@ def decide(session: Session, rater: Rater, run_id: str, query_id: int, *what: An
 
 
 @pytest.mark.real
-def test_the_recorded_figures(session: Session, study: Study, rater: Rater, real_run: Path) -> None:
+def test_the_figures_of_the_real_run_are_those_recorded(
+    session: Session, study: Study, rater: Rater, real_run: Path
+) -> None:
     read = json_runs.read("results.json", (real_run / "results.json").read_bytes())
     run_id = store(session, study, read).id
     set_id = session.get_one(Run, run_id).question_set_id
@@ -85,9 +82,9 @@ def test_the_recorded_figures(session: Session, study: Study, rater: Rater, real
         session.expire_all()
         assert dict(leaves(constraints_json(report(session, study, run_id)))) == theirs
         manual = (real_run / "manual_input.json").read_bytes()
-        taken = constraints.import_manual(session, rater, run_id, "manual_input.json", manual, NOW)
+        counts = constraints.import_manual(session, rater, run_id, "manual_input.json", manual, NOW)
         new = 71 if "before" in recorded else 0  # 3 overrides, 68 cards
-        assert taken == (new, 71, ())
+        assert counts == (new, 71, ())
 
     theirs = json.loads((real_run / "manual_input.json").read_text("utf-8"))
     ours = constraints.manual_document(session, study, run_id, NOW)
@@ -125,7 +122,9 @@ def test_an_override_is_logged(session: Session, study: Study, rater: Rater, run
     )
 
 
-def test_a_card_passed_by_hand(session: Session, study: Study, rater: Rater, run_id: str) -> None:
+def test_a_card_passed_or_failed_by_hand_counts_in_its_question(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
     decide(session, rater, run_id, 2, 0, "card", "pass", "")
     decide(session, rater, run_id, 2, 1, "card", "fail", "too far")
     result = report(session, study, run_id).queries[1]
@@ -158,7 +157,9 @@ def test_what_cannot_be_decided_is_refused_and_not_stored(
     assert session.scalar(select(func.count()).select_from(CardDecision)) == 0
 
 
-def test_undo_can_be_undone(session: Session, study: Study, rater: Rater, run_id: str) -> None:
+def test_each_undo_restores_the_decision_before(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
     def steps() -> list[Step]:
         return list(constraints.checked_query(session, study, run_id, 1).cards[0].steps)
 
@@ -182,13 +183,15 @@ def test_a_set_that_grows_keeps_its_gold(session: Session, study: Study, rater: 
     assert sets[0] != sets[1]
     for set_id in sets:
         gold.import_file(session, rater, set_id, f"{set_id}.json", gold_bytes(), NOW)
-    whole = store(session, study, run(query(1), query(2), name="all"))
+    run_of_both = store(session, study, run(query(1), query(2), name="all"))
 
-    kept = gold.versions(session, session.get_one(Run, whole.id).question_set_id)
-    assert [version.name for version in kept] == [f"{set_id}.json" for set_id in reversed(sets)]
+    versions = gold.versions(session, session.get_one(Run, run_of_both.id).question_set_id)
+    assert [version.name for version in versions] == [f"{set_id}.json" for set_id in reversed(sets)]
 
 
-def test_a_run_deleted(session: Session, study: Study, rater: Rater, run_id: str) -> None:
+def test_the_decisions_on_a_deleted_run_go_with_it(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
     decide(session, rater, run_id, 1, 0, "price", "fail", "x")
     goes, _ = runs.deletion_cost(session, study, run_id)
     assert goes[-1] == "1 keputusan orang pada kartu yang diperiksa dengan pertanyaan gold"
@@ -201,8 +204,8 @@ def test_a_listed_card_is_found_in_the_answer_by_its_slug(session: Session, stud
     """The file lists c, a, a; the answer shows a, c, a and something else."""
     listed = {1: [listing("c"), listing("a"), listing("a"), listing("x")], 2: [], 3: []}
     read = json_runs.read("results.json", v2_file(listed))
-    shown = (card("a"), card("c"), card("a"), card("y"))
-    queries = (replace(read.queries[0], cards=shown), *read.queries[1:])
+    answer_cards = (card("a"), card("c"), card("a"), card("y"))
+    queries = (replace(read.queries[0], cards=answer_cards), *read.queries[1:])
     run_id = store(session, study, replace(read, queries=queries)).id
 
     stored = constraints.checked_run(session, study, run_id).queries
@@ -213,34 +216,13 @@ def test_a_listed_card_is_found_in_the_answer_by_its_slug(session: Session, stud
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 
 
-def test_figures_are_those_of_scikit_learn(session: Session, study: Study, rater: Rater) -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    machine = [1, 1, 1, 0, 0, 1, 0]
-    people = [1, 0, 1, 0, 1, 1, 0]
-    cards = [listing(f"s{n}", price=9 * 10**8 if m else 2 * 10**9) for n, m in enumerate(machine)]
-    run_id = stored_file(session, study, rater, v2_file({1: cards, 2: [], 3: []}))
-    for rank, person in enumerate(people, start=1):
-        verdict = YES if person else NO
-        judgments.judge(session, rater, run_id, 1, rank, verdict, click(f"v{rank}"))
-
-    result = card_agreement.agreement_with_people(
-        session, study, run_id, reports.of_rater(rater)
-    ).agreement
-
-    assert result.kappa.value == pytest.approx(metrics.cohen_kappa_score(machine, people))
-    assert result.precision == pytest.approx(metrics.precision_score(people, machine))
-    assert result.recall == pytest.approx(metrics.recall_score(people, machine))
-    table = metrics.confusion_matrix(people, machine).tolist()
-    assert [[result.neither, result.machine_only], [result.people_only, result.both]] == table
-
-
 def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Rater) -> None:
     """CPRs of the first question: 1, 3/4, 1/2; the second is for people alone."""
     run_id = stored_run(session, study, rater).id
     budi = studies.add_rater(session, study, "Budi", NOW)
     ani = studies.add_rater(session, study, "Ani", NOW)
-    said = {1: (NO, NO, YES), 2: (YES, YES, YES), 3: (UNSURE, UNSURE, UNSURE)}
-    for rank, verdicts in said.items():
+    verdicts_by_rank = {1: (NO, NO, YES), 2: (YES, YES, YES), 3: (UNSURE, UNSURE, UNSURE)}
+    for rank, verdicts in verdicts_by_rank.items():
         for person, verdict in zip((rater, budi, ani), verdicts, strict=True):
             name = click(f"{rank}-{person.id}")
             judgments.judge(session, person, run_id, 1, rank, verdict, name)
@@ -248,7 +230,7 @@ def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Ra
 
     comparison = card_agreement.agreement_with_people(session, study, run_id, rule)
 
-    assert [(one.index, one.distance) for one in comparison.disagreed] == [
+    assert [(card.index, card.distance) for card in comparison.disagreed] == [
         (0, Fraction(2, 3)),  # 1 against 1 of 3
         (1, Fraction(1, 4)),  # 3/4 against 3 of 3
     ]
@@ -256,15 +238,18 @@ def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Ra
     assert comparison.agreement.n == 2
 
 
-def test_people_decide_apart_from_the_machine(session: Session, study: Study, rater: Rater) -> None:
+def test_people_s_verdicts_are_compared_with_the_computed_outcome(
+    session: Session, study: Study, rater: Rater
+) -> None:
     run_id = stored_run(session, study, rater).id
     judgments.judge(session, rater, run_id, 1, 2, YES, click("v"))
-    expected = Decision(1, "price", "pass", "typing error")
-    constraints.decide(session, rater, run_id, 1, expected, NOW)
+    decision = Decision(1, "price", "pass", "typing error")
+    constraints.decide(session, rater, run_id, 1, decision, NOW)
     rule = reports.of_rater(rater)
 
-    (one,) = card_agreement.agreement_with_people(session, study, run_id, rule).disagreed
-    assert (one.machine, one.person, one.card.evaluation.cpr) == (False, True, Fraction(3, 4))
+    (disagreement,) = card_agreement.agreement_with_people(session, study, run_id, rule).disagreed
+    assert (disagreement.machine, disagreement.person) == (False, True)
+    assert disagreement.card.evaluation.cpr == Fraction(3, 4)
 
 
 def test_the_demos_runs_contradict_each_other_as_people_do(demo_session: Session) -> None:
@@ -301,8 +286,8 @@ def outcomes(checked: CheckedCard) -> list[str]:
 
 def mark(session: Session, rater: Rater, run_id: str, rank: int, *what: str, n: int = 1) -> None:
     subject, outcome, reason = (*what, "")[:3]
-    expected = Decision(0, subject, outcome or None, reason)
-    marks.decide_on_answer(session, rater, run_id, n, rank, expected, NOW)
+    decision = Decision(0, subject, outcome or None, reason)
+    marks.decide_on_answer(session, rater, run_id, n, rank, decision, NOW)
 
 
 class Blind:
@@ -314,7 +299,7 @@ class Blind:
         page = robot.next_page()
         assert page is not None
         self.task_id = page.task_id
-        self.keys = {shown.card.identity[5:]: shown.key for shown in page.cards}
+        self.keys = {shown_card.card.identity[5:]: shown_card.key for shown_card in page.cards}
 
     def marks(self) -> dict[str, CheckedCard]:
         """Return the marks by slug."""
@@ -323,30 +308,23 @@ class Blind:
 
     def decide(self, slug: str, *what: str) -> None:
         subject, outcome, reason = (*what, "")[:3]
-        expected = Decision(0, subject, outcome or None, reason)
+        decision = Decision(0, subject, outcome or None, reason)
         key = self.keys[slug]
-        marks.decide_in_task(self.session, self.rater, self.task_id, key, expected, NOW)
-
-
-def text_run(session: Session, study: Study) -> str:
-    """Store a second run of the same questions of which no file lists the properties.
-
-    It shows "b" and "a" as the first does, and "f" alone.
-    """
-    shown = [listing("b", price=2_000_000_000), listing("a"), listing("f")]
-    document = json.loads(v2_file({1: shown, 2: [], 3: []}))
-    for entry in document["results"]:
-        del entry["properties"], entry["properties_count"]
-    read = json_runs.read(
-        "test_results.json", json.dumps(document | {"method": "api_only"}).encode()
-    )
-    return store(session, study, read).id
+        marks.decide_in_task(self.session, self.rater, self.task_id, key, decision, NOW)
 
 
 @pytest.fixture(name="text_id")
 def _text_id(session: Session, study: Study, run_id: str) -> str:
+    """Store a second run of the same questions of which no file lists the properties.
+
+    It shows "b" and "a" as the first does, and "f" alone.
+    """
     assert run_id
-    return text_run(session, study)
+    listings = [listing("b", price=2_000_000_000), listing("a"), listing("f")]
+    document = json.loads(v2_file({1: listings, 2: [], 3: []})) | {"method": "api_only"}
+    for entry in document["results"]:
+        del entry["properties"], entry["properties_count"]
+    return store(session, study, json_runs.read("r.json", json.dumps(document).encode())).id
 
 
 @pytest.fixture(name="blind")
@@ -359,25 +337,27 @@ def _blind(session: Session, study: Study, rater: Rater, text_id: str) -> Blind:
 def test_an_answer_is_checked_as_its_run_is(session: Session, study: Study, run_id: str) -> None:
     result = answer(session, study, run_id)
 
-    assert {rank: outcomes(one) for rank, one in result.by_rank.items()} == {
+    assert {rank: outcomes(card) for rank, card in result.by_rank.items()} == {
         1: ["pass", "pass", "pass", "pass"],
         2: ["pass", "pass", "pass", "fail"],
         3: ["missing", "pass", "fail", "pass"],
     }
     assert result.evaluation.mean_cpr == Fraction(3, 4)
-    whole = constraints.checked_run(session, study, run_id).report
-    assert whole is not None
-    assert [answer(session, study, run_id, n).evaluation for n in (1, 2, 3)] == [*whole.queries]
+    run_report = constraints.checked_run(session, study, run_id).report
+    assert run_report is not None
+    assert [answer(session, study, run_id, n).evaluation for n in (1, 2, 3)] == [
+        *run_report.queries
+    ]
 
 
 def test_an_answer_is_checked_by_its_text(session: Session, study: Study, text_id: str) -> None:
     result = answer(session, study, text_id)
 
-    assert [outcomes(one)[3] for one in result.cards] == ["fail", "pass", "pass"]
-    assert {outcomes(one)[0] for one in result.cards} == {"missing"}  # no kind in any text
-    whole = constraints.checked_run(session, study, text_id).report
-    assert whole is not None
-    assert result.evaluation == whole.queries[0]
+    assert [outcomes(card)[3] for card in result.cards] == ["fail", "pass", "pass"]
+    assert {outcomes(card)[0] for card in result.cards} == {"missing"}  # no kind in any text
+    run_report = constraints.checked_run(session, study, text_id).report
+    assert run_report is not None
+    assert result.evaluation == run_report.queries[0]
 
 
 def test_an_empty_list_is_not_taken_by_text(session: Session, study: Study, rater: Rater) -> None:
@@ -386,21 +366,21 @@ def test_an_empty_list_is_not_taken_by_text(session: Session, study: Study, rate
     del entry["properties"]
     entry["properties_count"] = 0
     run_id = stored_file(session, study, rater, json.dumps(document).encode())
-    whole = constraints.checked_run(session, study, run_id).report
-    assert whole is not None
+    run_report = constraints.checked_run(session, study, run_id).report
+    assert run_report is not None
 
-    assert whole.queries[1].cards == ()  # its text shows two, its run is listed
-    assert answer(session, study, run_id, 2).evaluation == whole.queries[1]
+    assert run_report.queries[1].cards == ()  # its text shows two, its run is listed
+    assert answer(session, study, run_id, 2).evaluation == run_report.queries[1]
 
 
 def test_nothing_to_check_without_gold(session: Session, study: Study, rater: Rater) -> None:
     result = stored_run(session, study, rater, with_gold=False)
-    visited = [changes.state(session, study)]
+    states = [changes.state(session, study)]
     assert not gold.has_gold(session, result.id)
     assert marks.of_answer(session, study, result.id, 1) is None
-    one = gold_bytes(questions=GOLD["questions"][:1])
-    gold.import_file(session, rater, result.question_set_id, "one.json", one, NOW)
-    visited.append(changes.state(session, study))
+    first_question = gold_bytes(questions=GOLD["questions"][:1])
+    gold.import_file(session, rater, result.question_set_id, "one.json", first_question, NOW)
+    states.append(changes.state(session, study))
 
     assert gold.has_gold(session, result.id)
     assert marks.of_answer(session, study, result.id, 1) is not None
@@ -410,8 +390,8 @@ def test_nothing_to_check_without_gold(session: Session, study: Study, rater: Ra
     with pytest.raises(UnknownQuery):
         mark(session, rater, result.id, 1, "card", "pass", n=2)
     mark(session, rater, result.id, 1, "card", "pass")
-    visited.append(changes.state(session, study))
-    assert len(set(visited)) == 3
+    states.append(changes.state(session, study))
+    assert len(set(states)) == 3
 
 
 def test_a_decision_holds_wherever_the_same_card_was_listed(
@@ -428,7 +408,7 @@ def test_a_decision_holds_wherever_the_same_card_was_listed(
 def test_a_blind_rater_sees_each_card_once_by_the_run_that_knows_most_of_it(blind: Blind) -> None:
     result = blind.marks()
 
-    assert {slug: outcomes(one) for slug, one in result.items()} == {
+    assert {slug: outcomes(card) for slug, card in result.items()} == {
         "a": ["pass", "pass", "pass", "pass"],  # by its text alone its kind would be missing
         "b": ["pass", "pass", "pass", "fail"],
         "c": ["missing", "pass", "fail", "pass"],
@@ -436,7 +416,7 @@ def test_a_blind_rater_sees_each_card_once_by_the_run_that_knows_most_of_it(blin
     }
 
 
-def test_a_reason_that_was_not_given_blind_is_kept_from_a_blind_rater(
+def test_a_blind_rater_does_not_see_the_reason_of_an_open_decision(
     session: Session, rater: Rater, blind: Blind, run_id: str
 ) -> None:
     """It may name a run, a method or a file. The latest decision on any run's card counts."""
@@ -450,7 +430,9 @@ def test_a_reason_that_was_not_given_blind_is_kept_from_a_blind_rater(
     assert outcomes(blind.marks()["b"])[3] == "fail"
 
 
-def test_a_repeat_decided_anew(session: Session, study: Study, rater: Rater, blind: Blind) -> None:
+def test_a_repeat_is_decided_anew(
+    session: Session, study: Study, rater: Rater, blind: Blind
+) -> None:
     robot = Robot(session, rater)
     blind.decide("b", "price", "pass", "typing error")
     robot.rate_all()
@@ -470,12 +452,14 @@ def test_a_repeat_decided_anew(session: Session, study: Study, rater: Rater, bli
     ]
     (result,) = [marks.of_task(session, rater, again.id)[key]]
     assert (outcomes(result)[3], result.steps) == ("fail", ())
-    expected = Decision(0, "price", "pass", "typing error")
-    marks.decide_in_task(session, rater, again.id, key, expected, LATER)
+    decision = Decision(0, "price", "pass", "typing error")
+    marks.decide_in_task(session, rater, again.id, key, decision, LATER)
     assert outcomes(marks.of_task(session, rater, again.id)[key])[3] == "pass"
 
 
-def test_statements_stay(session: Session, study: Study, database: Database, blind: Blind) -> None:
+def test_decisions_cost_a_blind_rater_s_page_no_more_statements(
+    session: Session, study: Study, database: Database, blind: Blind
+) -> None:
     def cost() -> int:
         session.expire_all()
         with counted(database) as statements:
@@ -492,7 +476,9 @@ def test_statements_stay(session: Session, study: Study, database: Database, bli
     assert statements == []
 
 
-def test_decisions_out_and_in(session: Session, study: Study, rater: Rater, run_id: str) -> None:
+def test_decisions_are_written_to_a_file_and_read_again(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
     mark(session, rater, run_id, 2, "price", "pass", "typing error")
     mark(session, rater, run_id, 3, "location", "na", "“beside” the gate\nof Cemara")
     mark(session, rater, run_id, 1, "card", "pass", "near a school", n=2)
@@ -512,29 +498,33 @@ def test_decisions_out_and_in(session: Session, study: Study, rater: Rater, run_
 
     data = json.dumps(file).encode()
     for new in (4, 0):
-        taken = constraints.import_manual(session, rater, run_id, "m.json", data, NOW)
-        assert taken == (new, 4, ())
+        counts = constraints.import_manual(session, rater, run_id, "m.json", data, NOW)
+        assert counts == (new, 4, ())
     assert constraints.manual_document(session, study, run_id, NOW) == file
     assert answer(session, study, run_id).cards[1].evaluation.checks[3].outcome == Outcome.PASS
 
 
-def test_the_distance_from_the_asked_place(session: Session, study: Study, rater: Rater) -> None:
+def test_the_distance_to_the_gold_question_s_place_is_computed_and_exported(
+    session: Session, study: Study, rater: Rater
+) -> None:
     run_id = stored(session, study)
     take_gold(session, rater, notes="Cemara Asri counts.")
     particulars.show_offered_notes(session, study, NOW)
     set_study(session, study, show_record=True)
 
     result = known(session, study, run_id)
-    told = exported(session, study, run_id)
+    offline = exported(session, study, run_id)
 
     # 0.01 degrees of longitude at 3.6 degrees north: 6371 km x cos 3.6 x 0.01 x pi / 180.
     assert result.recorded_km == pytest.approx(1.1097, abs=0.0005)
     assert (result.place, result.listed_km) == ("cemara", None)
-    assert told["asked_place"] == "cemara"
-    assert told["record"]["distance_km"] == result.recorded_km
+    assert offline["asked_place"] == "cemara"
+    assert offline["record"]["distance_km"] == result.recorded_km
 
 
-def test_a_note_is_read_once_it_is_shown(session: Session, study: Study, rater: Rater) -> None:
+def test_a_gold_note_is_on_every_page_once_it_is_shown(
+    session: Session, study: Study, rater: Rater
+) -> None:
     run_id = stored(session, study)
     take_gold(session, rater, notes="no_data because it is full")
     session.flush()

@@ -30,10 +30,10 @@ def endpoint(bot: Bot, model: str = MODEL, key_variable: str = "") -> JudgeEndpo
 def saying(decide: Callable[[str], str], usage: dict[str, int] | None = USAGE) -> Behaviour:
     """Answer with the verdict that `decide` makes of the prompt, and a reason."""
 
-    def answer(handler: Handler, asked: Any) -> None:
-        (message,) = asked["messages"]
-        said = {"verdict": decide(message["content"]), "reason": "As the card says."}
-        bots.send(handler, 200, json.dumps(_completion(json.dumps(said), usage)).encode())
+    def answer(handler: Handler, request: Any) -> None:
+        (message,) = request["messages"]
+        verdict = {"verdict": decide(message["content"]), "reason": "As the card says."}
+        bots.send(handler, 200, json.dumps(_completion(json.dumps(verdict), usage)).encode())
 
     return answer
 
@@ -56,8 +56,8 @@ def made(
     name: str = "Mesin",
     prompt: str | None = None,
 ) -> MachineJudge:
-    expected = prompt or prompts.default(study.guidelines)
-    return judges.make(session, study, name, at, expected, NOW)
+    prompt = prompt or prompts.default(study.guidelines)
+    return judges.make(session, study, name, at, prompt, NOW)
 
 
 def worked(
@@ -80,9 +80,9 @@ def worked(
 
 
 def _completion(content: str, usage: dict[str, int] | None) -> dict[str, Any]:
-    stated = {"usage": usage} if usage is not None else {}
+    counts = {"usage": usage} if usage is not None else {}
     return {
         "choices": [{"message": {"role": "assistant", "content": content}}],
         "model": MODEL,
-        **stated,
+        **counts,
     }

@@ -41,7 +41,7 @@ from relevansi.services.rating.conversations import EarlierTurn
         ("", "not_json"),
     ],
 )
-def test_an_answer_that_is_not_the_json_asked_for_is_named_and_not_guessed(
+def test_an_answer_that_is_not_the_expected_json_has_a_code_and_no_verdict(
     answer: str, code: str
 ) -> None:
     with pytest.raises(UnreadableVerdict) as refused:
@@ -55,9 +55,9 @@ def test_an_answer_that_is_not_the_json_asked_for_is_named_and_not_guessed(
 def test_an_answer_in_a_code_fence_is_read_and_noted(fence: str) -> None:
     answer = '{"verdict": "relevant", "reason": "With ``` in it."}'
 
-    said = prompts.read(fence % answer)
-    assert (said.verdict, said.reason) == (Relevance.RELEVANT, "With ``` in it.")
-    assert (said.flaw, prompts.read(answer).flaw) == ("code_fence", None)
+    answer_read = prompts.read(fence % answer)
+    assert (answer_read.verdict, answer_read.reason) == (Relevance.RELEVANT, "With ``` in it.")
+    assert (answer_read.flaw, prompts.read(answer).flaw) == ("code_fence", None)
 
 
 def test_our_own_prompt_has_every_place_once_and_the_guidelines_in_it() -> None:
@@ -71,11 +71,11 @@ def test_our_own_prompt_has_every_place_once_and_the_guidelines_in_it() -> None:
         assert f'"{word}"' in prompt
 
 
-def test_a_conversation_is_told_turn_by_turn() -> None:
+def test_a_conversation_is_in_the_prompt_turn_by_turn() -> None:
     turns = (EarlierTurn("Rumah?", "Ada dua."), EarlierTurn("Yang murah?", "Ada satu."))
-    told = prompts.filled("{earlier}", "", turns, Card("x"))
+    conversation = prompts.filled("{earlier}", "", turns, Card("x"))
 
-    assert told == (
+    assert conversation == (
         "Question: Rumah?\nAnswer: Ada dua.\n\nQuestion: Yang murah?\nAnswer: Ada satu."
     )
 
@@ -93,30 +93,30 @@ NEARLY = st.fixed_dictionaries(
 
 @given((JSON | NEARLY).map(json.dumps) | st.text())
 def test_every_answer_is_a_verdict_or_a_named_failure(answer: str) -> None:
-    said = _said(answer)
-    if isinstance(said, str):
-        assert said in EXPLANATIONS
+    result = _read(answer)
+    if isinstance(result, str):
+        assert result in EXPLANATIONS
         return
     decoded = json.loads(answer)
-    assert VERDICTS[decoded["verdict"]] == said.verdict
-    assert 0 < len(said.reason) <= MAX_REASON
+    assert VERDICTS[decoded["verdict"]] == result.verdict
+    assert 0 < len(result.reason) <= MAX_REASON
 
 
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 def test_a_filled_prompt_is_its_parts_whatever_they_say(
-    question: str, asked: str, answered: str, title: str
+    question: str, earlier_question: str, answered: str, title: str
 ) -> None:
     """The three places are filled once: braces in what fills them stay what they are."""
-    card, turns = Card(title), (EarlierTurn(asked, answered),)
+    card, turns = Card(title), (EarlierTurn(earlier_question, answered),)
     filled = prompts.filled("<{earlier}>|<{question}>|<{card}>", question, turns, card)
 
-    told = card.described()
-    assert filled.endswith(f"|<{question}>|<{told}>")
-    assert asked in filled
+    described = card.described()
+    assert filled.endswith(f"|<{question}>|<{described}>")
+    assert earlier_question in filled
     assert answered in filled
 
 
-def _said(answer: str) -> MachineVerdict | str:
+def _read(answer: str) -> MachineVerdict | str:
     """The verdict and reason of an answer, or the code of the failure to read it."""
     try:
         return prompts.read(answer)

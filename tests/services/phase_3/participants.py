@@ -45,8 +45,8 @@ def taking_part(session: Session, study: Study, pseudonym: str = "Melati") -> Pa
     """Return somebody who came by everybody's link and agreed."""
     if user_studies.find(session, study) is None:
         opened(session, study)
-    made = participants.make_link(session, study, NOW)
-    return agreed(session, participants.accept(session, study, made.token, NOW), pseudonym)
+    link = participants.make_link(session, study, NOW)
+    return agreed(session, participants.accept(session, study, link.token, NOW), pseudonym)
 
 
 def came_in(

@@ -20,7 +20,7 @@ from relevansi.exporters.phase_3 import sheets, summary, words
 from relevansi.i18n import speaking
 from relevansi.metrics.intervals import estimate_interval
 from relevansi.metrics.judging.queries import Undefined
-from relevansi.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
+from relevansi.metrics.phase_3.user_study import ParticipantStage
 from relevansi.records import COMMENTS, EmptyOutcome, Relevance
 from relevansi.services.judging import judgments, stored_summaries
 from relevansi.services.judging.answer_ratings import KEEP, AnswerRating
@@ -62,11 +62,11 @@ def closing(session: Session, participant: Participant, answers: str, helped: st
     """Answer the ten items, one digit each, and what helped."""
     assert participant.rater is not None
     for number, answer in enumerate(answers, start=1):
-        made = click(f"{participant.id}-sus-{number}")
-        questionnaires.answer(session, participant.rater, f"sus {number}", answer, made)
+        answer_click = click(f"{participant.id}-sus-{number}")
+        questionnaires.answer(session, participant.rater, f"sus {number}", answer, answer_click)
     if helped:
-        made = click(f"{participant.id}-helped")
-        questionnaires.answer(session, participant.rater, COMMENTS[0], helped, made)
+        comment_click = click(f"{participant.id}-helped")
+        questionnaires.answer(session, participant.rater, COMMENTS[0], helped, comment_click)
 
 
 @pytest.fixture(name="melati")
@@ -90,15 +90,11 @@ def _kenari(session: Session, study: Study, melati: Participant) -> Participant:
     return kenari
 
 
-def found(session: Session, study: Study) -> UserStudyReport:
-    return findings.report(session, study, NOW)
-
-
 @pytest.mark.usefixtures("melati", "kenari")
-def test_everybody_is_shown_where_they_stand(session: Session, study: Study) -> None:
+def test_the_report_has_the_stage_of_everybody(session: Session, study: Study) -> None:
     participants.invite(session, study, "Jalak", NOW)
     taking_part(session, study, "Merak")
-    report = found(session, study)
+    report = findings.report(session, study, NOW)
 
     melati, kenari, jalak, merak = report.people
     assert [person.pseudonym for person in report.people] == ["Melati", "Kenari", "Jalak", "Merak"]
@@ -122,13 +118,13 @@ def test_everybody_is_shown_where_they_stand(session: Session, study: Study) -> 
 def test_participants_count_cannot_tell_as_the_study_does(session: Session, study: Study) -> None:
     melati = taking_part(session, study)
     rated(session, melati, YES, Relevance.UNSURE)
-    assert found(session, study).figures["mean_overall_precision"].value == 0.5
+    assert findings.report(session, study, NOW).figures["mean_overall_precision"].value == 0.5
 
-    expected = replace(studies.switches(study), cannot_tell="left_out")
-    studies.set_switches(session, study, expected, NOW)
+    switches = replace(studies.switches(study), cannot_tell="left_out")
+    studies.set_switches(session, study, switches, NOW)
     rated(session, taking_part(session, study, "Kenari"), YES, Relevance.UNSURE)
 
-    report = found(session, study)
+    report = findings.report(session, study, NOW)
     assert report.figures["mean_overall_precision"].value == 1.0
     assert report.cannot_tell == "left_out"
     assert stored_summaries.check(session) == []
@@ -136,13 +132,13 @@ def test_participants_count_cannot_tell_as_the_study_does(session: Session, stud
 
 @pytest.mark.usefixtures("melati", "kenari")
 def test_figures_are_over_questions_intervals_over_people(session: Session, study: Study) -> None:
-    report = found(session, study)
+    report = findings.report(session, study, NOW)
 
     # P@5: Melati 1 and 0.5, Kenari 0: 1.5 / 3. From it 1.5 - 2 x 0.5 and 0 - 0.5, times 2 / 3:
     # the variance over the two is 2 (0.5^2 + 0.5^2) / 3^2.
-    found_p = report.figures["mean_precision_at_5"]
-    assert (found_p.value, found_p.clusters, found_p.n) == (0.5, 2, 3)
-    assert found_p.interval == estimate_interval(0.5, 2 * (0.5**2 + 0.5**2) / 9, 2)
+    precision = report.figures["mean_precision_at_5"]
+    assert (precision.value, precision.clusters, precision.n) == (0.5, 2, 3)
+    assert precision.interval == estimate_interval(0.5, 2 * (0.5**2 + 0.5**2) / 9, 2)
     # RR: 1 and 1/2, and 0. Success: 1, 1, 0. Quality: 4, 3, 1. Every question had results.
     assert report.figures["mrr"].value == 0.5
     assert report.figures["success_rate"].value == pytest.approx(2 / 3)
@@ -169,7 +165,7 @@ def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, st
     own_questions.give_up(session, participant, failing, NOW)
     waiting = own_questions.ask(session, participant, "Menunggu?", NOW)
 
-    report = found(session, study)
+    report = findings.report(session, study, NOW)
 
     (person,) = report.people
     assert [answer.state for answer in person.answers] == ["answered", "given up", "waiting"]
@@ -192,7 +188,7 @@ def test_failed_and_unreadable_answers_ask_for_no_rating(session: Session, study
     WORK.store(session, claimed(session), FailedCall("timeout", "too late"), NOW)
     own_questions.give_up(session, participant, 3, NOW)
 
-    report = found(session, study)
+    report = findings.report(session, study, NOW)
     (person,) = report.people
 
     assert [(a.asks_for_a_rating, a.is_rated) for a in person.answers] == [
@@ -223,7 +219,7 @@ def test_tags_are_counted_and_logged(session: Session, study: Study, melati: Par
     findings.add(session, melati, "helped", "speed", NOW)
     findings.remove(session, melati, "helped", "speed", NOW)
 
-    report = found(session, study)
+    report = findings.report(session, study, NOW)
 
     assert [(line.category, line.n_questions, line.n_people) for line in report.categories] == [
         ("area Cemara", 1, 1),
@@ -266,7 +262,7 @@ def _newcomer(session: Session, study: Study) -> Participant:
     return taking_part(session, study)
 
 
-def test_all_rows_go_and_a_count_stays(
+def test_a_withdrawal_deletes_every_row_and_leaves_a_count(
     session: Session, study: Study, newcomer: Participant
 ) -> None:
     rated(session, newcomer, YES, NO, notes="Bagus")
@@ -293,12 +289,12 @@ def test_all_rows_go_and_a_count_stays(
     report = findings.report(session, study, NOW)
     assert [person.pseudonym for person in report.people] == ["Melati"]
     assert (report.withdrawn, report.n_questions) == (1, 1)
-    said = str([(person.subject, person.old, person.new) for person in only(session, LogEntry)])
-    assert not [word for word in ("Kenari", "speed", "area", SECRET) if word in said]
+    log = str([(entry.subject, entry.old, entry.new) for entry in only(session, LogEntry)])
+    assert not [word for word in ("Kenari", "speed", "area", SECRET) if word in log]
     assert taking_part(session, study, "Kenari").number == 3  # no number is given again
 
 
-def test_files_made_meanwhile_are_named(
+def test_exports_that_hold_a_withdrawn_participant_are_listed(
     session: Session, study: Study, newcomer: Participant
 ) -> None:
     participants.invite(session, study, "Jalak", NOW)
@@ -315,10 +311,9 @@ def test_files_made_meanwhile_are_named(
     participants.withdraw(session, newcomer, NOW + 2 * DAY)
     participants.log_export(session, study, "after.csv", NOW + 3 * DAY)
 
-    assert [one.subject for one in participants.exports_before_withdrawal(session, study)] == [
-        "before.csv",
-        "cards.csv",
-    ]
+    assert [
+        exported.subject for exported in participants.exports_before_withdrawal(session, study)
+    ] == ["before.csv", "cards.csv"]
 
 
 def test_no_trace_is_left_in_the_sqlite_file(sqlite_template: Path, sqlite: Database) -> None:
@@ -340,4 +335,4 @@ def test_no_trace_is_left_in_the_sqlite_file(sqlite_template: Path, sqlite: Data
 
 def _bytes(path: Path) -> bytes:
     """Return the bytes of a database's file and of those beside it."""
-    return b"".join(one.read_bytes() for one in path.parent.glob(path.name + "*"))
+    return b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*"))

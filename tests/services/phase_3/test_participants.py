@@ -29,23 +29,19 @@ DAY = timedelta(days=1)
 def _link(session: Session, study: Study) -> ParticipantLink:
     """A link that is everybody's."""
     opened(session, study)
-    made = participants.make_link(session, study, NOW, days=1)
-    assert made.token not in str([vars(entry) for entry in only(session, LogEntry)])
-    result = participants.accept(session, study, made.token, NOW)
-    assert result.token_hash == sha256(made.token.encode()).hexdigest()
+    new_link = participants.make_link(session, study, NOW, days=1)
+    assert new_link.token not in str([vars(entry) for entry in only(session, LogEntry)])
+    result = participants.accept(session, study, new_link.token, NOW)
+    assert result.token_hash == sha256(new_link.token.encode()).hexdigest()
     with pytest.raises(NoWayIn):
-        participants.accept(session, study, made.token, NOW + DAY)
+        participants.accept(session, study, new_link.token, NOW + DAY)
     return result
-
-
-def said_in_log(session: Session) -> str:
-    return str([(entry.subject, entry.old, entry.new) for entry in only(session, LogEntry)])
 
 
 def test_a_personal_link_holds_until_it_is_withdrawn(session: Session, study: Study) -> None:
     opened(session, study)
-    made = participants.invite(session, study, "Merak", NOW)
-    link = participants.accept(session, study, made.token, NOW)
+    invitation = participants.invite(session, study, "Merak", NOW)
+    link = participants.accept(session, study, invitation.token, NOW)
     carried = came_in(session, link, "Merak")
     first, again = agreed(session, link, "Merak"), agreed(session, link, "somebody else")
     more = participants.personal_link(session, first, NOW)
@@ -62,7 +58,7 @@ def test_a_personal_link_holds_until_it_is_withdrawn(session: Session, study: St
         assert participants.recognise(session, study, forged, NOW) is None
     participants.withdraw_link(session, study, link.id, NOW)
     assert participants.recognise(session, study, carried, NOW) is None
-    for token in (made.token, "", "x", "\x00", "é" * 500):
+    for token in (invitation.token, "", "x", "\x00", "é" * 500):
         with pytest.raises(NoWayIn):
             participants.accept(session, study, token, NOW)
 
@@ -76,9 +72,9 @@ def test_a_link_ends_the_time_without_signing_in(session: Session, study: Study)
 
 def test_pseudonyms_are_unique(session: Session, study: Study, link: ParticipantLink) -> None:
     melati, jati = agreed(session, link), agreed(session, link, "Jati")
-    for taken in ("MELATI", "M\N{CYRILLIC SMALL LETTER IE}lati"):
+    for name in ("MELATI", "M\N{CYRILLIC SMALL LETTER IE}lati"):
         with pytest.raises(PseudonymTaken):
-            agreed(session, link, taken)
+            agreed(session, link, name)
     with pytest.raises(PseudonymTaken):
         participants.rename(session, jati, "melati")
     participants.rename(session, melati, "MeLaTi")
@@ -92,10 +88,13 @@ def test_pseudonyms_are_unique(session: Session, study: Study, link: Participant
         if name not in {*offered, "Melati", "Jati"}:
             participants.invite(session, study, name, NOW)
     assert participants.free_pseudonym(session, study) not in participants.PSEUDONYMS
-    assert "Jati" not in said_in_log(session)
+    log = [(entry.subject, entry.old, entry.new) for entry in only(session, LogEntry)]
+    assert "Jati" not in str(log)
 
 
-def test_the_agreed_text_is_kept(session: Session, study: Study, link: ParticipantLink) -> None:
+def test_each_participant_has_the_consent_text_they_agreed_to(
+    session: Session, study: Study, link: ParticipantLink
+) -> None:
     assert user_studies.write_consent(session, study, user_studies.default_consent(), NOW) == 1
     before = agreed(session, link)
     version = user_studies.write_consent(session, study, {"id": "Baru", "en": "New"}, NOW)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Event
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.phase_3 import Participant
 from relevansi.db.tables.study import Study
@@ -11,7 +10,7 @@ from relevansi.services.judging import answer_ratings, judgments
 from relevansi.services.phase_3 import questionnaires
 from relevansi.services.phase_3.own_questions import rater
 from tests.conftest import NOW
-from tests.services.phase_3.participants import asked, only, taking_part
+from tests.services.phase_3.participants import asked, taking_part
 from tests.services.runs.runs import click
 
 
@@ -23,16 +22,6 @@ def _person(session: Session, study: Study) -> Participant:
 @pytest.fixture(name="melati")
 def _melati(person: Participant) -> Rater:
     return rater(person)
-
-
-def test_an_older_click_does_not_shadow_a_newer(session: Session, melati: Rater) -> None:
-    newer, older = (click(name, device="phone", sequence=n) for name, n in (("b", 2), ("a", 1)))
-    questionnaires.answer(session, melati, "sus 1", "5", newer)
-    questionnaires.answer(session, melati, "sus 1", "2", older)
-    questionnaires.answer(session, melati, "sus 1", "5", newer)
-
-    assert questionnaires.of_rater(session, melati).usability[0] == 5
-    assert len(only(session, Event)) == 2
 
 
 def test_an_answer_can_be_taken_back(session: Session, melati: Rater) -> None:
