@@ -69,7 +69,8 @@ def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | No
         if role == "doc_id" and is_several(inner):
             return None, None, None  # several results in one
         is_address = role != "url" or text.startswith(("https://", "http://"))
-        if (path and is_address) or (paths and shape.name == MAPPED):
+        is_only = shape.name == MAPPED or role == "doc_id"  # elsewhere is the id of another thing
+        if (path and is_address) or (paths and is_only):
             values.pop(path or paths, None)
             values[f"/{role}"] = text
             roles[role] = f"/{role}"
