@@ -189,14 +189,14 @@ def at(value: object, path: str) -> object:
 def _joined(entries: list[object], path: str) -> list[object] | None:
     """What stands at a path from each of these; nothing for an entry of lists that has none.
 
-    What is no list among lists is null, so that those behind it keep their places.
+    What is no list among lists, or no object, is null, so that those behind it keep their places.
     """
     leaves = [at(entry, path) for entry in entries]
     if not any(isinstance(leaf, list) for leaf in leaves):
         return [leaf for leaf in leaves if leaf is not None] or None
     joined: list[object] = []
     for entry, leaf in zip(entries, leaves, strict=True):
-        if leaf is not None or entry is None:
+        if leaf is not None or not isinstance(entry, dict | list):
             joined += leaf if isinstance(leaf, list) else [None]
     return joined
 
