@@ -234,7 +234,9 @@ def _pointers_in(value: object) -> Iterator[list[object]]:
 
 def _have_places(entries: list[object]) -> bool:
     """Whether any of these has a place with a score, and none a text."""
-    places = [entry for entry in entries if isinstance(entry, dict) and _place_in(entry) is not None]
+    places = [
+        entry for entry in entries if isinstance(entry, dict) and _place_in(entry) is not None
+    ]
     are_scored = any("score" in guessed(tuple(place), of_item=True) for place in places)
     return are_scored and not any(place.get("text") for place in places)
 

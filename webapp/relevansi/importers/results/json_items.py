@@ -88,6 +88,12 @@ def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | No
     return item_of(values, roles), nan if is_unusable else number, grade
 
 
+def has_several_ids(value: object) -> bool:
+    """Whether what an entry of a list has as its id is a list or an object."""
+    values = flattened(value) if isinstance(value, dict) else {}
+    return is_several(values.get(guessed(tuple(values), of_item=True).get("doc_id", "")))
+
+
 def parsed_block(value: Values) -> object:
     """The JSON in a block of text, as tools answer; ``None`` for any other object."""
     return literal(as_text(value.get("text"))) if value.get("type") == "text" else None

@@ -74,6 +74,8 @@ _SCRIPT = re.compile(
     rf"[\w.$]+(?:\[[^\]\n]*\])?\s*=|[\w.$]+\()|{_COMMENT}+)\s*[\[{{]"
 )
 """JavaScript with a value in it, or JSON with comments."""
+_EVENTS = re.compile(r"(?:(?:event|id|retry|data)?:.*\s+)*?data:\s*[\[{]")
+"""A stream of events (server-sent events) with JSON in them."""
 _MOST_GRADE = 4
 _OF_GRADES = "qrel|grade|judg|relevan|gold|truth|label"
 _OF_QUESTIONS = "quer|topic|question"
@@ -128,6 +130,9 @@ def recognise(file: File, chosen: Columns) -> Source:
         return _table(file, chosen)
     head = "".join(line for _, line in islice(file.lines(), _LOOKED_AT))
     text = head.lstrip()
+    if script := _SCRIPT.match(text):
+        file.refuse("results_in_script", text=script[0][:60])
+    _check_begins_line(file, text)
     if text.startswith(("{", "[")):
         return _json(file, chosen)
     if _TOP.match(text):
@@ -138,9 +143,15 @@ def recognise(file: File, chosen: Columns) -> Source:
         file.refuse("unknown_format", found="html", expected="results_file")
     if _YAML.match(text) or _is_named(file, r"\.ya?ml$"):
         file.refuse("unknown_format", found="yaml", expected="results_file")
-    if script := _SCRIPT.match(text):
-        file.refuse("results_in_script", text=script[0][:60])
     return _lines(file, chosen, text)
+
+
+def _check_begins_line(file: File, text: str) -> None:
+    """Refuse JSON behind other text in its lines, as logs and streams of events have it."""
+    before, brace, inner = text.partition("\n")[0].partition("{")
+    is_logged = any(map(str.isalnum, before)) and "\t" not in before
+    if _EVENTS.match(text) or (is_logged and records.literal(brace + inner)):
+        file.refuse("results_behind_text", text=text[:60].partition("\n")[0])
 
 
 def _rows(

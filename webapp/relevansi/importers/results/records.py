@@ -35,7 +35,7 @@ def read(file: File) -> Iterator[tuple[int, object]]:
     Numbers that are none (NaN, infinite) are null. Raises `UnreadableFile` for what is not JSON,
     and where an object has two values of one key.
     """
-    lines = ((number, text) for number, text in file.lines() if text.strip())
+    lines = ((number, _plain(text)) for number, text in file.lines() if text.strip())
     number, text = next(lines, (1, ""))
     try:
         value = json_text.decode(text)
@@ -49,6 +49,11 @@ def read(file: File) -> Iterator[tuple[int, object]]:
     yield number, value
     for number, text in chain((second,), lines):
         yield number, decoded_line(file, number, text)
+
+
+def _plain(text: str) -> str:
+    """Text without the signs that begin the records of a JSON text sequence, which JSON has not."""
+    return text.replace("\x1e", " ")
 
 
 def decoded_line(file: File, number: int, text: str) -> Any:
@@ -86,7 +91,7 @@ def _entries(line: int, value: object) -> Iterator[tuple[int, object]]:
 
 def _values_in(file: File) -> Iterator[tuple[int, object]]:
     """The value, or the values one after the other, that the text of a file holds."""
-    text = file.whole_text()
+    text = _plain(file.whole_text())
     with suppress(ValueError, RecursionError):
         value = json_text.decode(text)
         yield from _entries(1, value)
