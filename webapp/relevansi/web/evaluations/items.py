@@ -44,7 +44,7 @@ NO_RATIOS = {"total_tokens": 1, "latency_ms": 1, "score": 2}
 """The figures of an item that are no ratios, with the decimals that they are shown with."""
 
 MOST_PARTS = 200
-MOST_CHARACTERS = 1_000_000
+MOST_CHARACTERS = 500_000
 """What a page shows of the parts of an item together; each has the same share of it."""
 LONGEST_PART = 20_000  # characters
 _SHORT = 200  # characters, which are never cut
