@@ -197,7 +197,13 @@ def test_a_column_that_was_guessed_wrongly_is_taken_for_nothing_on_the_page(
 @pytest.mark.parametrize(
     ("file", "is_refused"),
     [
-        (("a.json", '[{"wording": "boots", "finds": [{"label": "d7", "prose": "Long"}]}]'), False),
+        (
+            (
+                "a.json",
+                '[{"wording": "in rain", "finds": [{"label": "d7", "prose": "Of rubber"}]}]',
+            ),
+            False,
+        ),
         (("a.csv", "Frage;Treffer\nboots;d7\n"), False),
         (("a.json", '{"a": 1}'), True),
     ],

@@ -36,10 +36,10 @@ Edge = Literal["command", "page", "program"]
 """Where a problem is shown: its remedy is an option, a field of a form, or one of a request."""
 FIRST_PLACES = 5
 _TABLES = ("map", "table")  # details that are a mapping, NAME=VALUE with commas
-_ASKING = frozenset(
-    ("results_json_guessed", "results_id_unnamed", "results_columns_missing")
-    + ("results_grades_unfit", "results_splits")
-)
+_ASKING = {
+    *("results_json_guessed", "results_id_unnamed", "results_columns_missing"),
+    *("results_grades_unfit", "results_splits"),
+}
 _INDEX = re.compile(r"\[\d+\]")
 _TRANSLATED = frozenset({"expected", "found", "outcome"})
 

@@ -45,8 +45,8 @@ NO_RATIOS = {"total_tokens": 1, "latency_ms": 1, "score": 2}
 
 MOST_PARTS = 200
 MOST_CHARACTERS = 500_000
-"""What a page shows of the parts of an item together; each has the same share of it."""
-LONGEST_PART = 20_000  # characters
+LONGEST_PART = 20_000
+"""What a page shows of the parts of an item, of all together and of each, in characters."""
 _SHORT = 200  # characters, which are never cut
 
 Shown = dict[str, Any]
@@ -109,17 +109,22 @@ def item_fields(kind: EvaluationKind, item: EvaluationItem) -> Shown:
         EvaluationKind.CHUNKS: _chunks,
         EvaluationKind.JSON: _json,
     }[kind](item)
-    parts = shown["parts"][:MOST_PARTS]
-    room = min(LONGEST_PART, MOST_CHARACTERS // max(len(parts), 1))
-    cut = {name: _cut(value, LONGEST_PART)[0] for name, value in shown.items()}
-    cut["parts"] = [_cut(part, room)[0] for part in parts]
-    return {**cut, "is_cut": cut != shown, "room": room}
+    cut = {name: _cut(shown[name], LONGEST_PART)[0] for name in shown if name != "parts"}
+    cut["parts"], room = [], MOST_CHARACTERS
+    for part in shown["parts"][:MOST_PARTS]:
+        if room > 0:
+            share = min(LONGEST_PART, room)
+            part_cut, unused = _cut(part, share)
+            cut["parts"].append(part_cut)
+            room -= share - unused
+    return {**cut, "is_cut": cut != shown, "n_parts": len(shown["parts"])}
 
 
 def _cut(value: Any, room: int) -> tuple[Any, int]:
     """A value whose texts and entries have no more characters together than there is room for.
 
-    The room that is left comes with it. Entries of a list for which there is none are left out.
+    The room that is left comes with it. Entries of a list behind the first for which there is none
+    are left out.
     """
     match value:
         case str() if len(value) > max(room, _SHORT):
@@ -134,7 +139,7 @@ def _cut(value: Any, room: int) -> tuple[Any, int]:
         case list() | tuple():
             entries = []
             for inner in value:
-                if isinstance(value, list) and room <= 0:
+                if isinstance(value, list) and entries and room <= 0:
                     break
                 entry, room = _cut(inner, room - 1)
                 entries.append(entry)
