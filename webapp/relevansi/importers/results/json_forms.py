@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
+from typing import Any
 
 from relevansi.importers.results import spans
 from relevansi.importers.results.json_questions import (
@@ -191,7 +192,7 @@ def _reranked(value: object) -> object:
         return value
     objects = [value, *(inner for inner in value.values() if isinstance(inner, dict))]
     lists = [
-        (name, _of_one_search(inner))
+        (name, _only_list(inner))
         for outer in objects
         for name, inner in outer.items()
         if isinstance(inner, list) and inner and name != "choices"
@@ -207,16 +208,16 @@ def _reranked(value: object) -> object:
     texts = [inner for name, inner in lists if name in _RERANKED and inner not in pointers]
     pointers = pointers or [*_pointers_in(value if texts else None)]
     read = [*texts, *pointers]
-    others = {name: inner for name, inner in value.items() if _of_one_search(inner) not in read}
+    others = {name: inner for name, inner in value.items() if _only_list(inner) not in read}
     if len(pointers) == len(texts) == 1:
         return {**others, "results": [_document_at(entry, texts[0]) for entry in pointers[0]]}
     return others if texts and any(map(_have_places, pointers)) else value
 
 
-def _of_one_search(value: object) -> object:
+def _only_list(value: Any) -> Any:
     """The only list in a list; any other value as it is."""
     is_one = isinstance(value, list) and len(value) == 1 and isinstance(value[0], list)
-    return value[0] if is_one else value  # type: ignore[index]
+    return value[0] if is_one else value
 
 
 def _pointers_in(value: object) -> Iterator[list[object]]:

@@ -137,7 +137,7 @@ def _cut(value: Any, room: int) -> tuple[Any, int]:
                 fields[name], room = _cut(inner, room)
             return fields, room
         case list() | tuple():
-            entries = []
+            entries: list[Any] = []
             for inner in value:
                 if isinstance(value, list) and entries and room <= 0:
                     break
