@@ -200,18 +200,20 @@ def _reranked(value: object) -> object:
     placed = [
         inner
         for name, inner in lists
-        if _have_places(inner)
-        or (name in _USUAL and any(_place_in(entry) is not None for entry in inner))
+        if any(_place_in(entry) is not None for entry in inner)
+        and (name in _USUAL or _have_places(inner))
     ]
     bare = [inner for inner in placed if not any(at(entry, "text") for entry in inner)]
     pointers = bare or placed
     texts = [inner for name, inner in lists if name in _RERANKED and inner not in pointers]
     pointers = pointers or [*_pointers_in(value if texts else None)]
+    if not (texts and pointers):
+        return value
     read = [*texts, *pointers]
     others = {name: inner for name, inner in value.items() if _only_list(inner) not in read}
     if len(pointers) == len(texts) == 1:
         return {**others, "results": [_document_at(entry, texts[0]) for entry in pointers[0]]}
-    return others if texts and any(map(_have_places, pointers)) else value
+    return others if any(map(_have_places, pointers)) else value
 
 
 def _only_list(value: Any) -> Any:

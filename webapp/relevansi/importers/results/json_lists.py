@@ -47,9 +47,15 @@ _OF_CALLS = "run_type|trace_id|op_name|object|inputs|text_response|conversation_
 """Names in an object that is a call of a system: its id is not that of the question. So is one
 with ``input`` and ``output``."""
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
-_OFFSETS = "offset|start|from|skip|request.from|request.offset|response_header.params.start"
+_OFFSETS = (
+    *("offset", "start", "from", "skip"),
+    *("request.from", "request.offset", "response_header.params.start"),
+)
 """Where a request for a later page says how many results it passes over."""
-_PAGES = "page|current_page|page_number|pagination.page|meta.page|meta.page.current|request.page"
+_PAGES = (
+    *("page", "current_page", "page_number", "pagination.page"),
+    *("meta.page", "meta.page.current", "request.page"),
+)
 _FROM_0 = {"nb_pages", "nb_hits"}
 _BESIDE_PAGES = _FROM_0 | {
     *("hits_per_page", "per_page", "page_size", "size", "limit", "total_pages", "found")
@@ -175,14 +181,14 @@ def _later_page(value: Values) -> tuple[str, int] | None:
 
     Pages count from 1, those of Algolia from 0.
     """
-    numbers = [(path, as_rank(text_at(value, path)) or 0) for path in _OFFSETS.split("|")]
-    for path in _PAGES.split("|"):
-        page = as_rank(text_at(value, path)) or 0
-        beside = at(value, path.rpartition(".")[0])
-        names = {*map(plain_name, beside)} if page and isinstance(beside, dict) else set()
-        if names & _BESIDE_PAGES:
-            numbers.append((path, page if page > 1 or names & _FROM_0 else 0))
-    return next(((path, number) for path, number in numbers if number), None)
+    for path in (*_OFFSETS, *_PAGES):
+        number = (path.partition(".")[0] in value and as_rank(text_at(value, path))) or 0
+        beside = at(value, path.rpartition(".")[0]) if number and path in _PAGES else None
+        names = {*map(plain_name, beside)} if isinstance(beside, dict) else set()
+        is_page = bool(names & _BESIDE_PAGES) and (number > 1 or bool(names & _FROM_0))
+        if is_page or (number and path in _OFFSETS):
+            return path, number
+    return None
 
 
 def _holder(value: Values, path: str) -> Values:

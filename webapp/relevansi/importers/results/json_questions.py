@@ -60,8 +60,8 @@ _SYSTEM_NAMES = frozenset((*QUESTION_ROLES["system"].split(), "strategie"))
 _OF_NAMED = "name|label|id"
 """Where an object under the name of a system has its own."""
 _OF_QUESTIONS = re.compile(
-    "(?:.*_)?(?:(?:case|question|topic|evaluation|sample|example|record|item|result|error|failure|note)s?"
-    "|warnings|query|queries|train|test|dev|validation)"
+    "(?:.*_)?(?:(?:case|question|topic|evaluation|sample|example|record|item|result|error|failure|"
+    "warning|note)s?|query|queries|train|test|dev|validation)"
 )
 """How lists of questions, the parts of a set of them and what failed are called."""
 _USUAL_NAMES = NAMES | {
