@@ -488,13 +488,74 @@ def test_lists_of_other_lengths_side_by_side_are_named() -> None:
     assert "results_list_beside" in codes(read([value]))
 
 
-def test_an_id_that_is_several_is_none() -> None:
-    group = read({"query": "boots", "results": [{"doc_id": IDS, "text": TEXTS[0]}]})
+@pytest.mark.parametrize("name", ["doc_id", "id", "_id"])
+def test_an_id_that_is_several_is_none_and_named(name: str) -> None:
+    group = read({"query": "boots", "results": [{name: IDS, "text": TEXTS[0]}, {name: ["d2"]}]})
 
-    assert lists(group) == {"r": {"boots": [("", TEXTS[0])]}}
+    assert lists(group) == {"r": {"boots": [("", TEXTS[0]), ("d2", "")]}}
+    assert "results_ids_several" in codes(group)
+    rows = [
+        {"query": "boots", name: ids, "text": text} for ids, text in zip(IDS, TEXTS, strict=True)
+    ]
     with pytest.raises(ImportRefused) as refused:
-        read({"query": "boots", "doc_id": "d7", "rank": 1}, {"query": "boots", "doc_id": IDS})
+        read(rows[0], rows[1] | {name: IDS})
     assert refused.value.problem.code == "results_value_nested"
+
+
+def test_a_list_is_no_id_where_a_result_has_another() -> None:
+    result = {"id": IDS, "document": {"id": "d7", "text": TEXTS[0]}}
+
+    assert lists(read({"query": "boots", "results": [result]})) == {"r": {"boots": BOTH[:1]}}
+
+
+CHUNKS = [{"chunk_id": f"c{n}", "document_id": "d7", "text": text} for n, text in enumerate(TEXTS)]
+RETRIEVED = [
+    {
+        "content": {"text": text},
+        "location": {"s3Location": {"uri": "s3://d7"}},
+        "metadata": {"x-amz-bedrock-kb-chunk-id": f"c{n}"},
+    }
+    for n, text in enumerate(TEXTS)
+]
+
+
+@pytest.mark.parametrize(
+    ("listed", "lost"),
+    [
+        (CHUNKS, {"document_id": "d7", "text": TEXTS[1]}),
+        (RETRIEVED, {**RETRIEVED[1], "metadata": {}}),
+    ],
+)
+def test_a_result_that_lost_its_id_has_not_that_of_its_document(
+    listed: list[Json], lost: Json
+) -> None:
+    def ids(*results: object) -> list[str | None]:
+        group = read({"query": "boots", "results": [*results]})
+        return [card.doc_id for card in group.runs[0].queries[0].cards]
+
+    assert ids(*listed) == ["c0", "c1"]
+    assert ids(listed[0], lost) == ["c0", None]
+
+
+def test_a_row_that_lost_its_id_has_not_that_of_its_document() -> None:
+    rows = [{"query": "boots", "rank": n, **chunk} for n, chunk in enumerate(CHUNKS, 1)]
+    del rows[1]["chunk_id"]
+
+    assert lists(read(*rows)) == {"r": {"boots": [("c0", TEXTS[0]), ("", TEXTS[1])]}}
+
+
+def test_results_with_ids_of_other_names_keep_them() -> None:
+    results = [DOCS[0], {"doc_id": "d2", "text": TEXTS[1]}]
+
+    assert lists(read({"query": "boots", "results": results})) == {"r": {"boots": BOTH}}
+
+
+def test_an_id_that_a_person_chose_is_not_told_to_be_another() -> None:
+    rows = [{"query": "boots", "rank": n, **chunk} for n, chunk in enumerate(CHUNKS, 1)]
+    lines = "\n".join(map(json.dumps, rows)).encode()
+
+    group = read_files([("r.jsonl", lines)], Choices(columns={"doc_id": "document_id"}))
+    assert "results_ids_chosen" not in codes(group)
 
 
 def test_results_that_all_state_one_rank_are_named() -> None:
@@ -933,19 +994,28 @@ def test_numbers_that_may_be_grades_are_named_where_a_run_is_read(name: str, tex
 
 
 @pytest.mark.parametrize(
-    "beside",
+    ("beside", "place", "first"),
     [
-        {"hits": DOCS, "offset": 10},
-        {"response": {"docs": DOCS, "start": 10}},
-        {"request": {"from": 10, "size": 2}, "hits": {"hits": DOCS}},
+        ({"hits": DOCS, "offset": 7}, "offset", "0"),
+        ({"response": {"docs": DOCS, "start": 7}}, "start", "0"),
+        ({"request": {"from": 7, "size": 2}, "hits": {"hits": DOCS}}, "request.from", "0"),
+        ({"hits": DOCS, "page": 7, "hitsPerPage": 2, "totalPages": 9}, "page", "1"),
+        ({"hits": DOCS, "page": 7, "hitsPerPage": 2, "nbPages": 9}, "page", "0"),
+        ({"results": DOCS, "meta": {"page": {"current": 7, "size": 2}}}, "meta.page.current", "1"),
     ],
 )
-def test_a_list_of_a_later_page_is_named(beside: dict[str, object]) -> None:
+def test_a_list_of_a_later_page_is_named(beside: dict[str, object], place: str, first: str) -> None:
     (problem,) = read({"query": "boots", **beside}).problems
 
-    assert (problem.code, problem.details) == ("results_later_page", {"first": 11})
-    first_page = json.loads(json.dumps(beside).replace("10", "0"))
+    assert (problem.code, problem.details) == ("results_later_page", {"place": place, "value": 7})
+    first_page = json.loads(json.dumps(beside).replace(": 7", f": {first}"))
     assert not read({"query": "boots", **first_page}).problems
+
+
+def test_a_page_is_one_of_a_search_only_beside_how_many_there_are() -> None:
+    (problem,) = read({"query": "boots", "hits": DOCS, "page": 1, "nbHits": 30}).problems
+    assert (problem.code, problem.details["value"]) == ("results_later_page", 1)
+    assert not read({"query": "boots", "hits": DOCS, "page": 12}).problems
 
 
 def test_ranks_in_words_are_named() -> None:
@@ -1006,6 +1076,33 @@ def test_a_result_that_points_at_no_document_keeps_its_rank(pointer: object) -> 
     assert [(card.position, card.text) for card in query.cards] == [(0, TEXTS[0]), (2, TEXTS[1])]
     assert query.holes == (2,)
     assert "results_item_unreadable" in codes(group)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"results": [POINTERS]},
+        {"results": {"data": [POINTERS]}},
+        {"reranked": [{"results": POINTERS}]},
+        {"documents": [["Jeans", *reversed(TEXTS)]], "results": POINTERS},
+    ],
+)
+def test_results_that_point_at_documents_from_deeper_are_in_their_order(
+    beside: dict[str, object],
+) -> None:
+    group = read({"query": "boots", "documents": ["Jeans", *reversed(TEXTS)], **beside})
+
+    assert lists(group) == {"r": {"boots": ONLY_TEXTS}}
+
+
+def test_documents_at_which_several_lists_point_are_no_results() -> None:
+    beside = {"query": "boots", "documents": ["Jeans", *TEXTS]}
+    group = read({**beside, "results": {"data": [POINTERS, POINTERS[:1]]}}, {**RED, "hits": DOCS})
+
+    assert group.runs[0].queries[0].state is QueryState.UNREADABLE
+    assert lists(read({**beside, "answer": {"tokens": [{"index": 0, "token": "A"}]}})) == {
+        "r": {"boots": [("", text) for text in ("Jeans", *TEXTS)]}
+    }
 
 
 def test_the_choices_of_a_model_are_no_results() -> None:
@@ -1117,6 +1214,48 @@ def test_a_response_to_rank_eval_without_hits_is_no_empty_list() -> None:
     assert "results_without_list" in codes(group)
 
 
+LISTED: list[Json] = [{"query": "boots", "results": DOCS}]
+
+
+@pytest.mark.parametrize("empty", [[], None, {}, {"queries": []}])
+def test_an_empty_list_beside_those_of_systems_is_named_as_one(empty: object) -> None:
+    group = read({"bm25": LISTED, "dense": empty})
+
+    assert lists(group) == {"bm25": {"boots": BOTH}}
+    (problem,) = group.problems
+    assert problem.code == "results_without_question"
+    assert "dense" in str(problem.details["keys"])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"evaluated_cases": LISTED, "failed_cases": []},
+        {"train": LISTED, "test": []},
+        {"first": LISTED[0], "second": {}},
+    ],
+)
+def test_an_empty_list_beside_others_makes_no_systems(value: dict[str, object]) -> None:
+    group = read(value)
+
+    assert lists(group) == {"r": {"boots": BOTH}}
+    assert not group.problems
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"runs": [{"name": "bm25", "results": LISTED}]},
+        {"systems": [{"id": "bm25", "queries": LISTED}]},
+        {"run": {"label": "bm25", "results": LISTED}},
+        {"methods": {"bm25": LISTED}},
+        {"runs": {"bm25": {"red dress": DOCS}}},
+    ],
+)
+def test_the_only_run_of_several_there_may_be_keeps_its_label(value: dict[str, object]) -> None:
+    assert [run.search_method for run in read(value).runs] == ["bm25"]
+
+
 def test_columns_that_lack_a_row_are_no_systems() -> None:
     group = read({"question": {"0": "boots"}, "contexts": {"0": TEXTS, "1": ["Jeans"]}})
 
@@ -1146,3 +1285,50 @@ def test_a_group_that_cannot_be_read_keeps_its_rank(group: object) -> None:
 
     assert [(card.position, card.doc_id) for card in query.cards] == [(1, "d7"), (2, "d2")]
     assert query.holes == (1,)
+
+
+def _search_result(text: str) -> dict[str, object]:
+    return {"type": "search_result", "content": [{"type": "text", "text": text}]}
+
+
+def test_what_is_no_block_among_search_results_keeps_its_rank() -> None:
+    blocks = [_search_result("A"), None, 7, {"type": "text", "text": "Two."}, _search_result("B")]
+    tool = {"type": "tool_result", "content": blocks}
+    plain = {"type": "tool_result", "content": "Nothing."}
+    group = read({"messages": [SAID, {"role": "user", "content": [plain, tool]}]})
+
+    (query,) = group.runs[0].queries
+    assert [(card.position, card.text) for card in query.cards] == [(0, "A"), (3, "B")]
+    assert query.holes == (2, 3)
+    assert "results_item_unreadable" in codes(group)
+
+
+def test_what_is_no_span_among_those_of_otlp_is_named() -> None:
+    names = {"input.value": "boots", "retrieval.documents.0.document.content": TEXTS[0]}
+    pairs = [{"key": name, "value": {"stringValue": text}} for name, text in names.items()]
+    spans = [{"name": "r", "spanId": "s", "attributes": pairs}, None, 7]
+    group = read({"resourceSpans": [{"scopeSpans": [{"spans": spans}, None, 7]}]})
+
+    assert lists(group) == {"r": {"boots": ONLY_TEXTS[:1]}}
+    assert len(group.problems) == 5  # four values that are none, and results without an id
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["2026-01-01 12:00:00 INFO ", "[2026-01-01] ", "INFO:root:", "data: ", "id: 1\ndata: "],
+)
+@pytest.mark.parametrize("name", ["r.jsonl", "r.txt"])
+def test_json_behind_other_text_is_refused_as_that(before: str, name: str) -> None:
+    line = before + json.dumps({"query": "boots", "results": DOCS})
+    with pytest.raises(ImportRefused) as refused:
+        read_files([(name, f"{line}\n\n{line}\n".encode())])
+
+    assert refused.value.problem.code == "results_behind_text"
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_json_text_sequence_is_read(indent: int | None) -> None:
+    values = ({"query": name, "results": DOCS} for name in ("boots", "red"))
+    text = "".join(f"\x1e{json.dumps(value, indent=indent)}\n" for value in values)
+
+    assert lists(read_files([("r.json", text.encode())])) == {"r": {"boots": BOTH, "red": BOTH}}

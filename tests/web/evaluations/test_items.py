@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from flask.testing import FlaskClient
 
 from tests.page import Page
+from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, lines
 from tests.web.evaluations.scored import scored
 
 
@@ -51,3 +55,34 @@ def test_items_can_be_narrowed_to_those_that_failed(client: FlaskClient) -> None
 
     assert [f"/items/{n}" in failed for n in (1, 2, 3)] == [True, True, False]
     assert client.get(f"{base}/items?show=failed&page=9").status_code == 200
+
+
+WORDS = "kolam " * 60_000
+SENTENCES = {"answer": "Ada kamar [CIT:d1]. " * 5_000, "claim_similarities": [0.5] * 5_000}
+
+
+@pytest.mark.parametrize(
+    ("kind", "row"),
+    [
+        ("chunks", {**CHUNKS[0], "retrieved_chunks": [WORDS, "rumah"], "expected_answer": WORDS}),
+        ("answers", {**ANSWERS[0], **SENTENCES, "contexts": [{"id": "d1", "text": WORDS}]}),
+        ("answers", {**ANSWERS[0], "question": WORDS}),
+    ],
+)
+def test_a_row_that_is_too_long_makes_a_page_that_says_so(
+    client: FlaskClient, kind: str, row: dict[str, Any]
+) -> None:
+    base = scored(client, kind, lines(row))
+    page = client.get(f"{base}/items/1").text
+
+    assert len(page) < 700_000
+    assert len(client.get(f"{base}/items").text) < 50_000
+    assert ("too long for a page" in page) == (row["question"] != WORDS)
+
+
+def test_what_a_page_has_room_for_is_not_cut(client: FlaskClient) -> None:
+    row = {**CHUNKS[0], "retrieved_chunks": ["kolam " * 1_000, *("rumah" for _ in range(99))]}
+    page = client.get(scored(client, "chunks", lines(row)) + "/items/1").text
+
+    assert page.count("kolam") > 1_000
+    assert "too long for a page" not in page

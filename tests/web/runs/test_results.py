@@ -194,6 +194,29 @@ def test_a_column_that_was_guessed_wrongly_is_taken_for_nothing_on_the_page(
         assert [card["doc_id"] for card in cards if card] == ["7", "8"]
 
 
+@pytest.mark.parametrize(
+    ("file", "is_refused"),
+    [
+        (
+            (
+                "a.json",
+                '[{"wording": "in rain", "finds": [{"label": "d7", "prose": "Of rubber"}]}]',
+            ),
+            False,
+        ),
+        (("a.csv", "Frage;Treffer\nboots;d7\n"), False),
+        (("a.json", '{"a": 1}'), True),
+    ],
+)
+def test_what_is_asked_about_a_file_looks_like_no_error(
+    client: FlaskClient, file: tuple[str, str], is_refused: bool
+) -> None:
+    page = Page(drop(client, file))
+
+    assert page.has(".problems .error") == is_refused
+    assert page.has(".problems .question") != is_refused
+
+
 def test_a_table_with_blank_cells_in_its_first_row_is_reported_on(client: FlaskClient) -> None:
     report = drop(client, ("a.csv", "query,rank,doc_id,text,author\nred,1,,,\nred,2,d2,Gown,Ani\n"))
 

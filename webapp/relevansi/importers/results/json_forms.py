@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
+from typing import Any
 
 from relevansi.importers.results import spans
 from relevansi.importers.results.json_questions import (
@@ -31,6 +33,7 @@ from relevansi.importers.results.shapes import NAMES, USUAL_ITEMS
 _RERANKED = ("documents", "passages", "texts", "corpus", "docs", "chunks", "candidates")
 """Lists at whose entries the results of a reranker point."""
 _DEEPEST = 2  # objects around a question
+_USUAL = frozenset(USUAL_ITEMS.split("|"))
 _PLACES = ("index", "corpus_id")
 _CONVERSATIONS = "messages|output.messages|outputs.messages|values.messages|chat.messages"
 
@@ -41,9 +44,9 @@ def prepared(value: object, *, is_mapped: bool = False) -> object:
     Its keys are spelled as the paths of shapes are, unless a person chose the paths.
     """
     value = value if is_mapped else respelled(value)
-    listed = spans.spans_in(value)
-    if listed:
-        entries = value if isinstance(value, list) else []
+    entries = spans.spans_in(value)
+    if entries:
+        listed = [entry for entry in entries if isinstance(entry, dict)]
         others = [entry for entry in entries if not isinstance(entry, dict)]
         return [*filter(None, map(spans.question, listed)), *others]
     if isinstance(value, dict):
@@ -148,12 +151,9 @@ def _conversation(value: object) -> object:
         speaker = as_text(at(turn, "type") or at(turn, "role")).lower()
         content = at(turn, "content")
         blocks = content if isinstance(content, list) else []
-        inner_blocks = at(blocks, "content")
-        listed = [
-            block
-            for block in (*blocks, *(inner_blocks if isinstance(inner_blocks, list) else ()))
-            if as_text(at(block, "type")).endswith("search_result")
-        ] + listed
+        inner_blocks = (at(block, "content") for block in blocks)
+        groups = (blocks, *(inner for inner in inner_blocks if isinstance(inner, list)))
+        listed = [*chain.from_iterable(map(_results_among, groups)), *listed]
         words = as_text([b for b in blocks if "text" in as_text(at(b, "type"))] or content)
         if speaker in ("human", "user") and words.strip():
             question = [*turns[:place], {"role": "user", "content": words}]
@@ -170,31 +170,78 @@ def _conversation(value: object) -> object:
     return value
 
 
+def _results_among(blocks: list[object]) -> list[object]:
+    """The search results among the blocks of a message, with what is no block beside them."""
+    types = [as_text(at(block, "type")) for block in blocks]
+    if not any(name.endswith("search_result") for name in types):
+        return []
+    return [
+        block
+        for block, name in zip(blocks, types, strict=True)
+        if name.endswith("search_result") or not (name or isinstance(block, str))
+    ]
+
+
 def _reranked(value: object) -> object:
-    """A question with the documents at which its results only point, in the order of these."""
+    """A question with the documents at which its results only point, in the order of these.
+
+    Without the documents where it is not known which results point at which: their order is that
+    of no results.
+    """
     if not isinstance(value, dict):
         return value
     objects = [value, *(inner for inner in value.values() if isinstance(inner, dict))]
     lists = [
-        (name, inner)
+        (name, _only_list(inner))
         for outer in objects
         for name, inner in outer.items()
-        if isinstance(inner, list) and inner
+        if isinstance(inner, list) and inner and name != "choices"
     ]
     placed = [
         inner
         for name, inner in lists
-        if name != "choices" and any(_place_in(entry) is not None for entry in inner)
+        if any(_place_in(entry) is not None for entry in inner)
+        and (name in _USUAL or _have_places(inner))
     ]
     bare = [inner for inner in placed if not any(at(entry, "text") for entry in inner)]
     pointers = bare or placed
     texts = [inner for name, inner in lists if name in _RERANKED and inner not in pointers]
-    if not (len(pointers) == len(texts) == 1):
+    pointers = pointers or [*_pointers_in(value if texts else None)]
+    if not (texts and pointers):
         return value
-    return {
-        **{name: inner for name, inner in value.items() if inner not in (texts[0], pointers[0])},
-        "results": [_document_at(entry, texts[0]) for entry in pointers[0]],
-    }
+    read = [*texts, *pointers]
+    others = {name: inner for name, inner in value.items() if _only_list(inner) not in read}
+    if len(pointers) == len(texts) == 1:
+        return {**others, "results": [_document_at(entry, texts[0]) for entry in pointers[0]]}
+    return others if any(map(_have_places, pointers)) else value
+
+
+def _only_list(value: Any) -> Any:
+    """The only list in a list; any other value as it is."""
+    is_one = isinstance(value, list) and len(value) == 1 and isinstance(value[0], list)
+    return value[0] if is_one else value
+
+
+def _pointers_in(value: object) -> Iterator[list[object]]:
+    """The lists of places with scores in a value, however deep, except in documents."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name != "choices" and name not in _RERANKED:
+                yield from _pointers_in(inner)
+    elif isinstance(value, list) and _have_places(value):
+        yield value
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _pointers_in(entry)
+
+
+def _have_places(entries: list[object]) -> bool:
+    """Whether any of these has a place with a score, and none a text."""
+    places = [
+        entry for entry in entries if isinstance(entry, dict) and _place_in(entry) is not None
+    ]
+    are_scored = any("score" in guessed(tuple(place), of_item=True) for place in places)
+    return are_scored and not any(place.get("text") for place in places)
 
 
 def _document_at(entry: object, documents: list[object]) -> Values | None:

@@ -69,7 +69,8 @@ def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | No
         if role == "doc_id" and is_several(inner):
             return None, None, None  # several results in one
         is_address = role != "url" or text.startswith(("https://", "http://"))
-        if (path and is_address) or (paths and shape.name == MAPPED):
+        is_only = shape.name == MAPPED or role == "doc_id"  # elsewhere is the id of another thing
+        if (path and is_address) or (paths and is_only):
             values.pop(path or paths, None)
             values[f"/{role}"] = text
             roles[role] = f"/{role}"
@@ -85,6 +86,12 @@ def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | No
     number = as_number(score, comma=True)
     is_unusable = number is None and bool(as_text(score))
     return item_of(values, roles), nan if is_unusable else number, grade
+
+
+def has_several_ids(value: object) -> bool:
+    """Whether what an entry of a list has as its id is a list or an object."""
+    values = flattened(value) if isinstance(value, dict) else {}
+    return is_several(values.get(guessed(tuple(values), of_item=True).get("doc_id", "")))
 
 
 def parsed_block(value: Values) -> object:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from relevansi.importers.results.files import File
 from relevansi.importers.results.guesses import described
 from relevansi.importers.results.json_forms import prepared
-from relevansi.importers.results.json_items import item_in
+from relevansi.importers.results.json_items import has_several_ids, item_in
 from relevansi.importers.results.json_questions import (
     GOLD,
     columnar,
@@ -36,6 +36,7 @@ from relevansi.importers.results.rows import (
     as_text,
     cut,
     is_several,
+    plain_name,
 )
 from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
 from relevansi.importers.runs.json_documents import kind_of
@@ -46,8 +47,20 @@ _OF_CALLS = "run_type|trace_id|op_name|object|inputs|text_response|conversation_
 """Names in an object that is a call of a system: its id is not that of the question. So is one
 with ``input`` and ``output``."""
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
-_OFFSETS = "offset|start|from|skip|request.from|request.offset|response_header.params.start"
+_OFFSETS = (
+    *("offset", "start", "from", "skip"),
+    *("request.from", "request.offset", "response_header.params.start"),
+)
 """Where a request for a later page says how many results it passes over."""
+_PAGES = (
+    *("page", "current_page", "page_number", "pagination.page"),
+    *("meta.page", "meta.page.current", "request.page"),
+)
+_FROM_0 = {"nb_pages", "nb_hits"}
+_BESIDE_PAGES = _FROM_0 | {
+    *("hits_per_page", "per_page", "page_size", "size", "limit", "total_pages", "found")
+}
+"""Names beside the page of a search; a page without them may be that of a book."""
 _FAILURES = ("error", "errors", "exception", "error_message")
 """Names in an object of what went wrong when its list was asked for."""
 _NO = {"false", "no", "0", "ok", "[]", "{}"}
@@ -102,14 +115,15 @@ def _list(
 ) -> Iterator[Row]:
     file.budget.spend("records", file)
     turns, query = question_at(value, shape.query)
-    ids = filter(as_text, (at(value, path) for path in shape.query_id.split("|") if path))
-    query_id = as_text(first_id := next(ids, "")).strip()
-    if is_several(first_id):
-        file.refuse("results_value_nested", line=line, place="query_id", found=kind_of(first_id))
     names_call = not value.keys().isdisjoint(_OF_CALLS.split("|"))
     is_call = shape.only or names_call or {"input", "output"} <= value.keys()
-    if query and not query_id and shape.name != MAPPED and not is_call:
-        query_id = text_at(value, "id|_id")
+    is_open = query and shape.name != MAPPED and not is_call
+    paths = f"{shape.query_id}|id|_id" if is_open else shape.query_id
+    ids = ((path, at(value, path)) for path in paths.split("|") if path)
+    place, first_id = next(((path, raw) for path, raw in ids if as_text(raw)), ("", ""))
+    if is_several(first_id):
+        file.refuse("results_value_nested", line=line, place=place, found=kind_of(first_id))
+    query_id = as_text(first_id).strip()
     listed, instead = list_at(value, shape.items, is_exact=shape.name == MAPPED)
     lacks = "question" if not (query or query_id) else "list" if listed is instead is None else ""
     if lacks:
@@ -142,9 +156,9 @@ def _list(
         state = QueryState.UNREADABLE if is_unreadable else QueryState.RESULTS
         yield replace(common, state=QueryState.FAILED if wrong else state, error=cut(wrong))
     else:
-        offset = as_rank(text_at(beside, _OFFSETS))
-        if offset and not any(text_at(entry, shape.rank) for entry in listed):
-            file.warn("results_later_page", line, first=offset + 1)
+        later = _later_page(beside)
+        if later and not any(text_at(entry, shape.rank) for entry in listed):
+            file.warn("results_later_page", line, place=later[0], value=later[1])
         yield from _items(file, line, listed, shape, common)
 
 
@@ -160,6 +174,21 @@ def failure(value: Values) -> str:
     reasons += [text for name, text in states.items() if re.fullmatch(_STATES[name], text)]
     texts = (as_text(reason).strip() or words_of(reason) or described(reason) for reason in reasons)
     return next(filter(None, texts), "")
+
+
+def _later_page(value: Values) -> tuple[str, int] | None:
+    """The path and the number in an object that say that its list does not begin its search.
+
+    Pages count from 1, those of Algolia from 0.
+    """
+    for path in (*_OFFSETS, *_PAGES):
+        number = (path.partition(".")[0] in value and as_rank(text_at(value, path))) or 0
+        beside = at(value, path.rpartition(".")[0]) if number and path in _PAGES else None
+        names = {*map(plain_name, beside)} if isinstance(beside, dict) else set()
+        is_page = bool(names & _BESIDE_PAGES) and (number > 1 or bool(names & _FROM_0))
+        if is_page or (number and path in _OFFSETS):
+            return path, number
+    return None
 
 
 def _holder(value: Values, path: str) -> Values:
@@ -257,6 +286,8 @@ def _items(file: File, line: int, listed: list[object], shape: Shape, common: Ro
             score = None
         if isinstance(entry, str) and PRINTED.match(entry):
             file.refuse("results_printed", line=line, text=entry[:60])
+        if item and not item.doc_id and has_several_ids(entry):
+            file.counts["results_ids_several"] += 1
         if item is None:
             place = {"place": f"[{number}]", "found": kind_of(entry)}
             file.error("results_item_unreadable", line, **place)

@@ -58,6 +58,14 @@ _OF_RESULTS = re.compile(
     r"(?:run|system|method|strateg|engine|retriever)(?:s|ies)"
 )
 """Names of objects that have nothing but the lists of systems."""
+_SYSTEM_NAMES = frozenset((*QUESTION_ROLES["system"].split(), "strategie"))
+_OF_NAMED = "name|label|id"
+"""Where an object under the name of a system has its own."""
+_OF_QUESTIONS = re.compile(
+    "(?:.*_)?(?:(?:case|question|topic|evaluation|sample|example|record|item|result|error|failure|"
+    "warning|note)s?|query|queries|train|test|dev|validation)"
+)
+"""How lists of questions, the parts of a set of them and what failed are called."""
 _USUAL_NAMES = NAMES | {
     name.lower()
     for names in (*QUESTION_ROLES.values(), *ITEM_ROLES.values())
@@ -295,59 +303,86 @@ def words_of(query: object, depth: int = 0) -> str:
     return next(filter(None, (words_of(part, depth + 1) for part in inner)), "")
 
 
-def _systems_of(value: Values) -> Values:
-    """What an object says of the system of all lists in it."""
+def _systems_of(value: Values, place: str = "") -> Values:
+    """What an object says of the system of all lists in it; at the `place` of one, its name."""
     names = ("system", "run", "method", "retriever", "engine", "strategy", "search_method")
-    texts = {name: value[name] for name in names if isinstance(value.get(name), str)}
-    return texts or ({"system": value["run_name"]} if value.get("run_name") else {})
+    texts: Values = {name: value[name] for name in names if isinstance(value.get(name), str)}
+    label = text_at(value, f"run_name|{_OF_NAMED}" if _names_systems(place) else "run_name")
+    return texts or ({"system": label} if label else {})
+
+
+def _names_systems(place: str) -> bool:
+    """Whether what stands under this name is a system, or several."""
+    return plain_name(place).removesuffix("s") in _SYSTEM_NAMES
 
 
 def records(
-    value: object, shape: Shape, systems: Sequence[str] = (), *, depth: int = 0
+    value: object, shape: Shape, systems: Sequence[str] = (), *, depth: int = 0, place: str = ""
 ) -> Iterator[object]:
     """The outermost objects in a JSON value that fit, with whatever is beside them in a list.
 
-    They have the system that an object around them names. `systems` are the names under which
-    others have the lists of systems.
+    They have the system that an object around them names, or its `place`. `systems` are the names
+    under which others have the lists of systems.
     """
     if isinstance(value, list):
-        yield from _in_list(value, shape, systems, depth)
+        yield from _in_list(value, shape, systems, depth, place)
         return
     rows = _by_list(value, shape, systems)
     if any(fits(shape, row) for row in rows):
         yield from rows
     elif isinstance(value, dict) and depth < _DEEPEST:
-        yield from (shape.is_usual and of_keys(value)) or _in_object(value, shape, depth)
+        inner = [*_in_object(value, shape, depth, place)] if _names_systems(place) else []
+        by_key = shape.is_usual and not inner and of_keys(value)
+        yield from inner or by_key or _in_object(value, shape, depth, place)
 
 
-def _in_object(value: Values, shape: Shape, depth: int) -> Iterator[object]:
+def _in_object(value: Values, shape: Shape, depth: int, place: str) -> Iterator[object]:
     """The objects that fit in the values of an object, and systems and questions without a list.
 
     Its names are those of systems where nothing else is beside them, or their lists ask alike.
     """
-    around = _systems_of(value)
+    around = _systems_of(value, place)
     nested = {
         name: inner
         for name, inner in value.items()
         if isinstance(inner, dict | list | None) and not GOLD.match(name)
     }
-    by_name = {name: [*records(inner, shape, depth=depth + 1)] for name, inner in nested.items()}
+    by_name = {
+        name: [*records(inner, shape, depth=depth + 1, place=name)]
+        for name, inner in nested.items()
+    }
     groups = {name: questions for name, questions in by_name.items() if questions}
-    are_systems = len(groups) > 1 and _USUAL_NAMES.isdisjoint(map(str.lower, groups))
+    others = {
+        name: inner
+        for name, inner in nested.items()
+        if not (name in groups or name.lower() in _USUAL_NAMES or _NO_ENVELOPES.fullmatch(name))
+    }
     are_alone = len(nested) == len(value)
+    are_lists = are_alone and all(inner[0] is not nested[name] for name, inner in groups.items())
+    is_beside_nothing = any(map(_is_nothing, others.values()))
+    are_named = not any(_OF_QUESTIONS.fullmatch(plain_name(name)) for name in (*groups, *others))
+    may_be_one = are_lists and are_named and (_names_systems(place) or is_beside_nothing)
+    are_systems = len(groups) > 1 or may_be_one
+    are_systems = are_systems and _USUAL_NAMES.isdisjoint(map(str.lower, groups))
     are_systems = are_systems and (are_alone or _ask_alike([*groups.values()], shape))
     for name, inner in nested.items():
         system: Values = {"system": name} if are_systems else around
         yield from (_with_system(record, system) for record in by_name[name])
         if groups and name not in groups:
-            is_other = name.lower() in _USUAL_NAMES or _NO_ENVELOPES.fullmatch(name)
             asks = isinstance(inner, dict) and question_at(inner, shape.query)[1]
-            if asks or (are_systems and not is_other):
-                yield inner
+            if asks or (are_systems and name in others):
+                yield inner if asks else [{name: inner}]
+
+
+def _is_nothing(value: object) -> bool:
+    """Whether a value has neither an entry nor a text, number or truth value."""
+    return value in (None, [], {}) or (
+        isinstance(value, dict) and all(map(_is_nothing, value.values()))
+    )
 
 
 def _in_list(
-    value: list[object], shape: Shape, systems: Sequence[str], depth: int
+    value: list[object], shape: Shape, systems: Sequence[str], depth: int, place: str
 ) -> Iterator[object]:
     """The objects in a list that fit, or in its entries, and those in which none does."""
     systems = systems or systems_beside(value[:LOOKED_AT], shape)
@@ -355,7 +390,9 @@ def _in_list(
     if any(fits(shape, row) for row in head):
         yield from (row for entry in value for row in _by_list(entry, shape, systems))
     elif depth < _DEEPEST:
-        groups = [[*records(entry, shape, systems, depth=depth + 1)] for entry in value]
+        groups = [
+            [*records(entry, shape, systems, depth=depth + 1, place=place)] for entry in value
+        ]
         label = label_of(value, groups, shape)
         for entry, group in zip(value, groups, strict=True):
             around: Values = {"system": text_at(entry, label)} if label else {}
@@ -559,8 +596,8 @@ def _holds_lists(value: object) -> bool:
 def _by_system(entries: list[object], place: str) -> Values:
     """Objects in a list by the system that each names; ``{}`` where they name no system or one."""
     paths = SHAPES[-1].system
-    if plain_name(place).removesuffix("s") in QUESTION_ROLES["system"].split():
-        paths = f"{paths}|name|label|id"
+    if _names_systems(place):
+        paths = f"{paths}|{_OF_NAMED}"
     if not (entries and _holds_lists(entries[0]) and text_at(entries[0], paths)):
         return {}
     by_system = {text_at(entry, paths): entry for entry in entries}

@@ -27,7 +27,7 @@ from relevansi.importers.results import (
     trec,
 )
 from relevansi.importers.results.files import File
-from relevansi.importers.results.records import at
+from relevansi.importers.results.records import at, text_at
 from relevansi.importers.results.rows import (
     Columns,
     Row,
@@ -41,7 +41,7 @@ from relevansi.importers.results.rows import (
     item_of,
     role_of,
 )
-from relevansi.importers.results.shapes import SHAPES, Shape
+from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
 from relevansi.importers.results.table_rows import MEASURE, unknown_json
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
@@ -74,6 +74,8 @@ _SCRIPT = re.compile(
     rf"[\w.$]+(?:\[[^\]\n]*\])?\s*=|[\w.$]+\()|{_COMMENT}+)\s*[\[{{]"
 )
 """JavaScript with a value in it, or JSON with comments."""
+_EVENTS = re.compile(r"(?:(?:event|id|retry|data)?:.*\s+)*?data:\s*[\[{]")
+"""A stream of events (server-sent events) with JSON in them."""
 _MOST_GRADE = 4
 _OF_GRADES = "qrel|grade|judg|relevan|gold|truth|label"
 _OF_QUESTIONS = "quer|topic|question"
@@ -128,6 +130,9 @@ def recognise(file: File, chosen: Columns) -> Source:
         return _table(file, chosen)
     head = "".join(line for _, line in islice(file.lines(), _LOOKED_AT))
     text = head.lstrip()
+    if script := _SCRIPT.match(text):
+        file.refuse("results_in_script", text=script[0][:60])
+    _check_begins_line(file, text)
     if text.startswith(("{", "[")):
         return _json(file, chosen)
     if _TOP.match(text):
@@ -138,9 +143,15 @@ def recognise(file: File, chosen: Columns) -> Source:
         file.refuse("unknown_format", found="html", expected="results_file")
     if _YAML.match(text) or _is_named(file, r"\.ya?ml$"):
         file.refuse("unknown_format", found="yaml", expected="results_file")
-    if script := _SCRIPT.match(text):
-        file.refuse("results_in_script", text=script[0][:60])
     return _lines(file, chosen, text)
+
+
+def _check_begins_line(file: File, text: str) -> None:
+    """Refuse JSON behind other text in its lines, as logs and streams of events have it."""
+    before, brace, inner = text.partition("\n")[0].partition("{")
+    is_logged = any(map(str.isalnum, before)) and "\t" not in before
+    if _EVENTS.match(text) or (is_logged and records.literal(brace + inner)):
+        file.refuse("results_behind_text", text=text[:60].partition("\n")[0])
 
 
 def _rows(
@@ -272,22 +283,32 @@ def _read_lists(
     questions: Sequence[object],
     beside: Beside,
 ) -> Iterator[Row]:
-    if not shape.doc_id:
-        shape = shape.before(_known_id(file, shape, questions, beside))
+    shape = replace(shape, doc_id=_paths_of_id(file, shape, questions, beside))
     return json_lists.read(file, records.read(file), shape, systems, label)
 
 
-def _known_id(
-    file: File, shape: Shape, questions: Sequence[object], beside: Beside
-) -> Mapping[str, str]:
-    """That of several ids of the results of these questions which the collections have."""
+def _paths_of_id(file: File, shape: Shape, questions: Sequence[object], beside: Beside) -> str:
+    """Where the results of these questions have their ids, without what others have beside those.
+
+    Of several ids that the shape does not tell apart, it is the one that the collections have.
+    """
     lists = (json_questions.list_at(q, shape.items)[0] for q in questions if isinstance(q, dict))
     entries = (entry for listed in lists for entry in listed or () if isinstance(entry, dict))
-    items = [*map(flattened, islice(entries, _LOOKED_AT))]
+    results = [*islice(entries, _LOOKED_AT)]
+    if not results or shape.name == MAPPED:
+        return shape.doc_id
+    paths = shape.doc_id.split("|")
+    first = next((path for path in paths if any(text_at(r, path) for r in results)), "")
+    of_first = [result for result in results if text_at(result, first)]
+    if first:
+        apart = (path for path in paths if not any(text_at(r, path) for r in of_first))
+        return "|".join((first, *apart))
+    items = [*map(flattened, results)]
     names = tuple(dict.fromkeys(chain.from_iterable(items)))
     head = [(place, [item.get(name) for name in names]) for place, item in enumerate(items)]
     columns = guessed(names, of_item=True)
-    return table_rows.known_id(file, columns, names, head, beside.known_ids)
+    id_column = table_rows.known_id(file, columns, names, head, beside.known_ids)
+    return id_column.get("doc_id", "")
 
 
 def _of_tool(file: File, values: Sequence[object], first: object) -> Source | None:
@@ -348,9 +369,11 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
                 entries if entries and isinstance(entries, list) else [entries], 1
             )
         )
-        id_column = table_rows.known_id(file, columns, tuple(flat), head, beside.known_ids)
-        chosen_columns = plain | id_column | {**beside.columns}
-        return table_rows.read_json(file, entries, chosen_columns, role or "result")
+        id_column: Columns = {}
+        if "doc_id" not in chosen:
+            id_column = table_rows.known_id(file, columns, tuple(flat), head, beside.known_ids)
+        chosen_columns = plain | {**beside.columns}
+        return table_rows.read_json(file, entries, chosen_columns, role or "result", id_column)
 
     if role in ("result", "grade"):
         names = {name: as_text(value)[:80] for name, value in flat.items()}

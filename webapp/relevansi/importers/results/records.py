@@ -35,7 +35,7 @@ def read(file: File) -> Iterator[tuple[int, object]]:
     Numbers that are none (NaN, infinite) are null. Raises `UnreadableFile` for what is not JSON,
     and where an object has two values of one key.
     """
-    lines = ((number, text) for number, text in file.lines() if text.strip())
+    lines = ((number, _plain(text)) for number, text in file.lines() if text.strip())
     number, text = next(lines, (1, ""))
     try:
         value = json_text.decode(text)
@@ -49,6 +49,11 @@ def read(file: File) -> Iterator[tuple[int, object]]:
     yield number, value
     for number, text in chain((second,), lines):
         yield number, decoded_line(file, number, text)
+
+
+def _plain(text: str) -> str:
+    """Text without the signs that begin the records of a JSON text sequence, which JSON has not."""
+    return text.replace("\x1e", " ")
 
 
 def decoded_line(file: File, number: int, text: str) -> Any:
@@ -86,7 +91,7 @@ def _entries(line: int, value: object) -> Iterator[tuple[int, object]]:
 
 def _values_in(file: File) -> Iterator[tuple[int, object]]:
     """The value, or the values one after the other, that the text of a file holds."""
-    text = file.whole_text()
+    text = _plain(file.whole_text())
     with suppress(ValueError, RecursionError):
         value = json_text.decode(text)
         yield from _entries(1, value)
@@ -189,14 +194,14 @@ def at(value: object, path: str) -> object:
 def _joined(entries: list[object], path: str) -> list[object] | None:
     """What stands at a path from each of these; nothing for an entry of lists that has none.
 
-    What is no list among lists is null, so that those behind it keep their places.
+    What is no list among lists, or no object, is null, so that those behind it keep their places.
     """
     leaves = [at(entry, path) for entry in entries]
     if not any(isinstance(leaf, list) for leaf in leaves):
         return [leaf for leaf in leaves if leaf is not None] or None
     joined: list[object] = []
     for entry, leaf in zip(entries, leaves, strict=True):
-        if leaf is not None or entry is None:
+        if leaf is not None or not isinstance(entry, dict | list):
             joined += leaf if isinstance(leaf, list) else [None]
     return joined
 

@@ -217,16 +217,19 @@ _UNREAD = frozenset(_MACHINERY.split())
 def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
     """The values of an object with those of its wrappers; outer ones go first.
 
-    A list is no id, and a place within a wrapper is not the rank in the list.
+    A list is no id where there is another one, and a place in a wrapper not the rank in the list.
     """
     values: Values = {}
+    several: Values = {}
     for name, raw_value in raw.items():
         value = scalar(raw_value) if isinstance(raw_value, dict) else raw_value
         is_wrapper = name in WRAPPERS and isinstance(value, dict)
-        is_no_id = name in ("id", "_id") and isinstance(value, list | dict)
+        is_no_id = name in ("id", "_id") and is_several(value)
         is_other_place = depth and name in _RANK_NAMES
         if not (is_wrapper or is_no_id or is_other_place or value is None or name in _UNREAD):
             values[name] = value
+        if is_no_id:
+            several[name] = value
     for name in WRAPPERS:
         inner = raw.get(name)
         if isinstance(inner, str) and inner.startswith("{"):
@@ -235,7 +238,8 @@ def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
         if isinstance(inner, dict) and depth < 8:
             for key, value in flattened(inner, depth=depth + 1).items():
                 values.setdefault(key, value)
-    return values
+    has_id = bool(several) and "doc_id" in guessed(tuple(values), of_item=True)
+    return values if has_id else several | values
 
 
 def flat_row(raw: Mapping[str, object]) -> Values:

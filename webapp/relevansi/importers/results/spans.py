@@ -20,13 +20,13 @@ _LOOKED_AT = 50
 _IDS = frozenset({"span_id", "spanId", "context.span_id"})
 
 
-def spans_in(value: object) -> list[Values]:
-    """The span that a JSON value is, or those that it holds; ``[]`` for any other value."""
+def spans_in(value: object) -> list[object]:
+    """The span that a JSON value is, or the list of those that it holds; ``[]`` for any other."""
     if isinstance(value, dict) and not is_span(value):
         value = next(filter(None, (at(value, path) for path in _PLACES)), None)
     entries = value if isinstance(value, list) else [value]
     objects = [entry for entry in entries if isinstance(entry, dict)]
-    return objects if any(map(is_span, objects[:_LOOKED_AT])) else []
+    return entries if any(map(is_span, objects[:_LOOKED_AT])) else []
 
 
 def is_span(value: Values) -> bool:

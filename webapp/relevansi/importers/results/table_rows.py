@@ -236,19 +236,26 @@ def _is_outcome(layout: _Layout, values: Values) -> bool:
 
 
 def read_json(
-    file: File, values: Iterator[tuple[int, object]], chosen: Columns, role: str
+    file: File,
+    values: Iterator[tuple[int, object]],
+    chosen: Columns,
+    role: str,
+    id_column: Columns = MappingProxyType({}),
 ) -> Iterator[Row]:
-    """The rows of JSON with an object for each, all of one role; raises an `ImportRefused`."""
+    """The rows of JSON with an object for each, all of one role; raises an `ImportRefused`.
+
+    One that leaves out the `id_column` has no id: what others have beside that is another one.
+    """
     layout = _layout_of(role, {})
     nested: dict[str, None] = {}
     names: tuple[str, ...] | None = None  # a row may leave out what is blank
     for line, value in values:
         if not isinstance(value, dict):
             file.refuse("line_not_an_object", line=line, expected="object", found="other_value")
-        row = flat_row(value)
+        row = dict.fromkeys(id_column.values(), "") | flat_row(value)
         if tuple(row) != names:
             names = tuple(row)
-            layout = _layout_of(role, columns_of(names, chosen))
+            layout = _layout_of(role, columns_of(names, {**id_column, **chosen}))
             of_row = {*layout.columns.values()}
             nested |= dict.fromkeys(n for n in names if n not in of_row and _is_nested(row[n]))
         for needed in ("query", "query_id", "doc_id", "text"):
@@ -502,7 +509,10 @@ def known_id(
     head: Sequence[tuple[int, Sequence[object]]],
     known_ids: Known,
 ) -> dict[str, str]:
-    """That of several columns of ids whose values the collections have, ``{}`` for a single one."""
+    """That of several columns of ids whose values the collections have, ``{}`` for a single one.
+
+    Columns of which each row has one, whatever it is called there, are one.
+    """
     used = {name for role, name in columns.items() if role != "doc_id"}
     of_ids = [name for name in names if plain_name(name) in _ID_NAMES and name not in used]
     is_known = any(set(header.values()) <= {*names} for header in KNOWN_HEADERS)
@@ -516,8 +526,15 @@ def known_id(
         of_ids,
         key=lambda name: (len(samples[name] & ids), -_ID_NAMES[plain_name(name)]),
     )
-    others = ", ".join(name for name in of_ids if name != best)
-    file.warn("results_ids_chosen", column=best, others=others)
+    of_best = [cells for _, cells in head if as_text(cells[names.index(best)])]
+    others = [
+        name
+        for name in of_ids
+        if name != best and any(as_text(cells[names.index(name)]) for cells in of_best)
+    ]
+    if not others:
+        return {}
+    file.warn("results_ids_chosen", column=best, others=", ".join(others))
     return {"doc_id": best}
 
 

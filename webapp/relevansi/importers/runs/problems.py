@@ -36,6 +36,10 @@ Edge = Literal["command", "page", "program"]
 """Where a problem is shown: its remedy is an option, a field of a form, or one of a request."""
 FIRST_PLACES = 5
 _TABLES = ("map", "table")  # details that are a mapping, NAME=VALUE with commas
+_ASKING = {
+    *("results_json_guessed", "results_id_unnamed", "results_columns_missing"),
+    *("results_grades_unfit", "results_splits"),
+}
 _INDEX = re.compile(r"\[\d+\]")
 _TRANSLATED = frozenset({"expected", "found", "outcome"})
 
@@ -77,10 +81,14 @@ class UnusableQuestions(ImportRefused):
 
 
 class JoinedProblem(Struct, frozen=True):
-    """Equal problems of one file in one text, with how many there are and the first places."""
+    """Equal problems of one file in one text, with how many there are and the first places.
+
+    It ``asks`` where its remedy is a choice in the form beside it.
+    """
 
     severity: Severity
     text: str
+    asks: bool = False
 
 
 def remarks(problems: Iterable[Problem], edge: Edge = "command") -> tuple[JoinedProblem, ...]:
@@ -89,7 +97,11 @@ def remarks(problems: Iterable[Problem], edge: Edge = "command") -> tuple[Joined
     for problem in problems:
         equal.setdefault(_kind(problem), []).append(problem)
     return tuple(
-        JoinedProblem(first.severity, _text(message(first, edge), more))
+        JoinedProblem(
+            first.severity,
+            _text(message(first, edge), more),
+            edge == "page" and first.code in _ASKING,
+        )
         for first, *more in equal.values()
     )
 

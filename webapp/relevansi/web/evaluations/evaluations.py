@@ -210,6 +210,7 @@ def item(evaluation_id: str, position: int) -> Response:
         title=_title(kind),
         item=item,
         shown=evaluation_items.item_fields(kind, item),
+        longest_part=evaluation_items.LONGEST_PART,
         figures=evaluation_items.figures(kind, item.result),
         tau_sim=notation.figure(evaluation.settings.get("tau_sim"), "coefficient"),
     )

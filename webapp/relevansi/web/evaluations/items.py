@@ -43,6 +43,12 @@ LABELS = {
 NO_RATIOS = {"total_tokens": 1, "latency_ms": 1, "score": 2}
 """The figures of an item that are no ratios, with the decimals that they are shown with."""
 
+MOST_PARTS = 200
+MOST_CHARACTERS = 500_000
+LONGEST_PART = 20_000
+"""What a page shows of the parts of an item, of all together and of each, in characters."""
+_SHORT = 200  # characters, which are never cut
+
 Shown = dict[str, Any]
 """What a template reads, by name."""
 Lines = list[tuple[str, str, int | None]]
@@ -98,11 +104,47 @@ def item_fields(kind: EvaluationKind, item: EvaluationItem) -> Shown:
     Why it was scored so is computed anew from the row, but no embedder is asked again: the stored
     parts have the cosines.
     """
-    return {
+    shown = {
         EvaluationKind.ANSWERS: _answer,
         EvaluationKind.CHUNKS: _chunks,
         EvaluationKind.JSON: _json,
     }[kind](item)
+    cut = {name: _cut(shown[name], LONGEST_PART)[0] for name in shown if name != "parts"}
+    cut["parts"], room = [], MOST_CHARACTERS
+    for part in shown["parts"][:MOST_PARTS]:
+        if room > 0:
+            share = min(LONGEST_PART, room)
+            part_cut, unused = _cut(part, share)
+            cut["parts"].append(part_cut)
+            room -= share - unused
+    return {**cut, "is_cut": cut != shown, "n_parts": len(shown["parts"])}
+
+
+def _cut(value: Any, room: int) -> tuple[Any, int]:
+    """A value whose texts and entries have no more characters together than there is room for.
+
+    The room that is left comes with it. Entries of a list behind the first for which there is none
+    are left out.
+    """
+    match value:
+        case str() if len(value) > max(room, _SHORT):
+            return f"{value[: max(room, _SHORT)]}…", 0
+        case str():
+            return value, room - len(value)
+        case dict():
+            fields: Shown = {}
+            for name, inner in value.items():
+                fields[name], room = _cut(inner, room)
+            return fields, room
+        case list() | tuple():
+            entries: list[Any] = []
+            for inner in value:
+                if isinstance(value, list) and entries and room <= 0:
+                    break
+                entry, room = _cut(inner, room - 1)
+                entries.append(entry)
+            return type(value)(entries), room
+    return value, room
 
 
 def _answer(item: EvaluationItem) -> Shown:
@@ -133,6 +175,7 @@ def _chunks(item: EvaluationItem) -> Shown:
     return {
         "expected": _marked(score.row.expected_answer, looks),
         "surplus": sorted(score.surplus),
+        "n_surplus": len(score.surplus),
         "parts": parts,
     }
 
