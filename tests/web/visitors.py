@@ -40,31 +40,31 @@ def invite(database: Database, name: str) -> str:
 
 def owner(app: Flask, *, elsewhere: bool = False) -> FlaskClient:
     client = browser(app, elsewhere=elsewhere)
-    answer = client.post("/sign-in", data={"password": PASSWORD})
-    assert answer.status_code == 303, answer.text
+    response = client.post("/sign-in", data={"password": PASSWORD})
+    assert response.status_code == 303, response.text
     return client
 
 
 def invited(app: Flask, name: str, *, elsewhere: bool = False) -> FlaskClient:
     client = browser(app, elsewhere=elsewhere)
-    answer = client.post(invite(app.extensions["database"], name))
-    assert answer.status_code == 303, answer.text
+    response = client.post(invite(app.extensions["database"], name))
+    assert response.status_code == 303, response.text
     return client
 
 
-def goes_to(client: FlaskClient, answer: TestResponse) -> str | None:
+def goes_to(client: FlaskClient, response: TestResponse) -> str | None:
     """Return where somebody who just came in is led, once their browser brought its cookie."""
-    location = answer.location or ""
+    location = response.location or ""
     is_check = location.startswith("/sign-in/cookie")
-    return client.get(location).location if is_check else answer.location
+    return client.get(location).location if is_check else response.location
 
 
 def assert_told_apart(app: Flask, *pages: tuple[FlaskClient, str]) -> None:
     keys = set()
     for client, address in pages:
-        answer = client.get(address)
-        key = answer.headers[access.RATER]
-        assert Page(answer)["data-rater"] == key
+        response = client.get(address)
+        key = response.headers[access.RATER]
+        assert Page(response)["data-rater"] == key
         assert re.fullmatch("[0-9a-f]{16}", key)
         keys.add(key)
     stranger = browser(app).get("/sign-in")

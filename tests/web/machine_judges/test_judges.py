@@ -41,9 +41,9 @@ def run_of_nine(database: Database) -> str:
 def make(client: FlaskClient, name: str = "Mesin") -> str:
     """Make a judge with our own prompt; return the address of its page."""
     form = Page(client.get(f"{HERE}/new"))
-    answer = form.submit(client, "form.new-judge", name=name)
-    assert answer.status_code == 303, answer.text
-    return str(answer.headers["Location"])
+    response = form.submit(client, "form.new-judge", name=name)
+    assert response.status_code == 303, response.text
+    return str(response.headers["Location"])
 
 
 def finish(app: Flask) -> None:
@@ -82,9 +82,9 @@ def _run(web_database: Database) -> str:
 def test_the_cost_is_shown_before_a_second_explicit_start(client: FlaskClient, bot: Bot) -> None:
     address = make(client)
     first = Page(client.get(address))
-    asked = {"prompt_price": "1000", "completion_price": "2000", "currency": "USD",
+    terms = {"prompt_price": "1000", "completion_price": "2000", "currency": "USD",
              "most_calls": "", "at_once": "2"}  # fmt: skip
-    agreed = Page(client.get(address, query_string=asked))
+    agreed = Page(client.get(address, query_string=terms))
 
     assert "27 cards are left" in first
     assert "divided by 4" in first
@@ -96,7 +96,7 @@ def test_the_cost_is_shown_before_a_second_explicit_start(client: FlaskClient, b
 
 
 @pytest.mark.parametrize(
-    ("field", "typed", "told"),
+    ("field", "typed", "message"),
     [
         ("prompt_price", "free", "Please write a price in digits"),
         ("most_calls", "-1", "Please write a whole number"),
@@ -106,15 +106,15 @@ def test_the_cost_is_shown_before_a_second_explicit_start(client: FlaskClient, b
     ],
 )
 def test_terms_that_cannot_be_are_refused_with_what_is_wrong(
-    client: FlaskClient, bot: Bot, field: str, typed: str, told: str
+    client: FlaskClient, bot: Bot, field: str, typed: str, message: str
 ) -> None:
     address = make(client)
     response = client.get(address, query_string={field: typed})
     started = client.post(f"{address}/start", data={field: typed})
 
-    assert told in response.text
+    assert message in response.text
     assert (response.status_code, started.status_code) == (200, 422)
-    assert told in started.text
+    assert message in started.text
     assert client.get(f"{address}/start").headers["Location"] == address
     assert bot.asked == []
 
@@ -229,15 +229,15 @@ def test_why_it_stopped_by_itself_is_told_in_words(
 @pytest.mark.usefixtures("bot")
 def test_a_judge_needs_a_name_of_its_own_and_a_prompt_with_its_places(client: FlaskClient) -> None:
     make(client)
-    for data, told in (
+    for data, message in (
         ({"name": "mesin", "prompt": "{question} {card}"}, "a rater of this name already"),
         ({"name": "", "prompt": "{question} {card}"}, "Please fill this in."),
         ({"name": "Baru", "prompt": "{question} only"}, "The prompt needs the place {card}."),
     ):
-        answer = client.post(f"{HERE}/", data=data)
-        assert answer.status_code == 422
-        assert told in answer.text
-        assert "only" not in data["prompt"] or "{question} only" in answer.text
+        response = client.post(f"{HERE}/", data=data)
+        assert response.status_code == 422
+        assert message in response.text
+        assert "only" not in data["prompt"] or "{question} only" in response.text
 
 
 @pytest.mark.usefixtures("bot")
@@ -256,8 +256,8 @@ def test_figures_are_in_use_once_the_owner_has_seen_the_agreement_and_said_so(
     assert "Both decided 27 cards" in page
     assert re.search("Where they differ.*P1A.*P2A", page.text)
     assert "Its figures are in use since" in client.get(f"{address}/agreement").text
-    shown = Page(client.get(f"/runs/{run}", query_string={"rule": "machine Mesin"}))
-    assert shown.texts(".pick b") == ["Mesin (machine) alone"]
+    report = Page(client.get(f"/runs/{run}", query_string={"rule": "machine Mesin"}))
+    assert report.texts(".pick b") == ["Mesin (machine) alone"]
     client.post(f"{address}/withdraw")
     assert "Mesin" not in client.get(f"/runs/{run}").text
     assert client.get(f"{address}/withdraw").headers["Location"] == f"{address}/agreement"
@@ -269,7 +269,9 @@ def test_a_machine_is_marked_among_raters_and_nobody_is_one(
 ) -> None:
     make(client)
     client.post("/password", data={"password": "long enough", "again": "long enough"})
-    (line,) = (one for one in Page(client.get("/raters/")).all(".rater-line") if "Mesin" in one)
+    (line,) = (
+        rater for rater in Page(client.get("/raters/")).all(".rater-line") if "Mesin" in rater
+    )
 
     assert line.texts("h2 .chip") == ["machine"]
     assert not line.has("form[action$='/invitations']")

@@ -48,8 +48,8 @@ def names(database: Database) -> list[str]:
 
 
 def test_an_invitation_is_shown_once_and_withdrawn(app: Flask, owner: FlaskClient) -> None:
-    answer = owner.post("/raters/", data={"name": "Ani", "by": "link", "days": "7"})
-    assert answer.status_code == 303
+    response = owner.post("/raters/", data={"name": "Ani", "by": "link", "days": "7"})
+    assert response.status_code == 303
 
     page = Page(owner.get("/raters/"))
     link, code = page.one(".address").text, page.one("#link svg")
@@ -98,11 +98,13 @@ def test_without_a_password_nobody_is_invited(client: FlaskClient, web_database:
 )
 def test_an_unfit_name_is_told(owner: FlaskClient, ani: int, name: str, message: str) -> None:
     assert ani
-    answer = owner.post("/raters/", data={"name": name, "by": "link" if name == "Pemilik" else ""})
+    response = owner.post(
+        "/raters/", data={"name": name, "by": "link" if name == "Pemilik" else ""}
+    )
 
-    assert answer.status_code == 422
-    assert message in answer.text
-    assert Page(answer).has("[aria-describedby=name-error]")
+    assert response.status_code == 422
+    assert message in response.text
+    assert Page(response).has("[aria-describedby=name-error]")
 
 
 def test_a_rater_is_renamed(owner: FlaskClient, web_database: Database, ani: int) -> None:
@@ -111,9 +113,9 @@ def test_a_rater_is_renamed(owner: FlaskClient, web_database: Database, ani: int
     page = owner.get("/raters/").text
     assert "<script>alert" not in page
     assert "60481729" not in page
-    taken = names(web_database)[0]
+    owner_name = names(web_database)[0]
 
-    assert owner.post(f"/raters/{ani}/name", data={"name": taken}).status_code == 409
+    assert owner.post(f"/raters/{ani}/name", data={"name": owner_name}).status_code == 409
     assert owner.post(f"/raters/{ani}/name", data={"name": " "}).status_code == 400
     assert owner.post(f"/raters/{ani}/name", data={"name": " Ani  S. "}).status_code == 303
 
@@ -157,14 +159,14 @@ def test_a_deleted_name_is_nowhere(
     Works and files that do not name the person stay.
     """
     name, now = "Zedekia Ärö", access.now()
-    own = visitors.invited(app, "Zedeka")
+    client = visitors.invited(app, "Zedeka")
     with open_study(web_database) as (session, study):
         rater = raters.find_named(session, study, "Zedeka")
         assert rater is not None
         raters.rename(session, rater, name, now)
         rater_id = rater.id
         tokens.make(session, rater, "mine", ["judge"], now)
-        for kind, expected in (
+        for kind, order in (
             (jobs.PACK, kinds.order_to_pack(run_id, reports.of_rater(rater))),
             (jobs.PACK, kinds.order_to_pack(run_id, reports.Rule(reports.MAJORITY))),
             (
@@ -172,18 +174,18 @@ def test_a_deleted_name_is_nowhere(
                 kinds.order_to_import([], FileDecision(rater=name.upper()), blind=None, confirm=0),
             ),
         ):
-            jobs.enqueue(session, study, kind, expected, now)
-        process = jobs.find(session, study, jobs.enqueue(session, study, jobs.READING, {}, now))
-        process.state, process.result = "done", {"grades": {name: 2}}
+            jobs.enqueue(session, study, kind, order, now)
+        job = jobs.find(session, study, jobs.enqueue(session, study, jobs.READING, {}, now))
+        job.state, job.result = "done", {"grades": {name: 2}}
         for text in (f'{{"rater": "{name}"}}', json.dumps({"rater": name}), "of nobody"):
             upload = waiting_files.new_upload("ratings.json", text.encode())
             waiting_files.store_upload(session, study, upload, now)
-    judge(own, run_id, 1)
+    judge(client, run_id, 1)
     assert name.encode() in bytes_of(web_database)
 
-    answer = owner.post(f"/raters/{rater_id}/remove", data={"judgments": "delete"})
+    response = owner.post(f"/raters/{rater_id}/remove", data={"judgments": "delete"})
 
-    assert answer.status_code == 303
+    assert response.status_code == 303
     words = json.dumps(everything(web_database), ensure_ascii=False).casefold()
     assert "zedek" not in words
     with web_database.reading() as session:
@@ -197,7 +199,7 @@ def test_a_deleted_name_is_nowhere(
 def bytes_of(database: Database) -> bytes:
     """The bytes of SQLite's file and of those beside it."""
     path = Path(database.description)
-    return b"".join(one.read_bytes() for one in path.parent.glob(path.name + "*"))
+    return b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*"))
 
 
 def judgments_of(database: Database, rater_id: int) -> int:

@@ -40,33 +40,33 @@ def phase_3(database: Database) -> None:
             assert rater is not None
             position = asked(session, person, "Question 1", now=later)
             assert person.run_id is not None
-            verdict, said = Relevance.RELEVANT, click(f"c{name}", minute=2)
-            judgments.judge(session, rater, person.run_id, position, 1, verdict, said)
+            verdict, event = Relevance.RELEVANT, click(f"c{name}", minute=2)
+            judgments.judge(session, rater, person.run_id, position, 1, verdict, event)
             questionnaires.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
 
 
 def test_every_page_of_the_study_stays_equal(
     app: Flask, web_database: Database, run_id: str
 ) -> None:
-    other = stored(web_database, QUERIES, method="vector_only")
+    second_run = stored(web_database, QUERIES, method="vector_only")
     visitors.lock(web_database)
     owner, ani = visitors.owner(app), visitors.invited(app, "Ani")
     task = ani.get("/rate/").headers["Location"]
     addresses = [
         *PAGES,
-        *(f"/runs/{one}" for one in (run_id, other)),
+        *(f"/runs/{run}" for run in (run_id, second_run)),
         *(f"/runs/{run_id}/{name}" for name in ("metrics.json", "export.csv", "export.json")),
-        f"/comparisons/?runs={run_id}&runs={other}",
+        f"/comparisons/?runs={run_id}&runs={second_run}",
     ]
 
-    def seen() -> dict[str, bytes]:
+    def pages() -> dict[str, bytes]:
         result = {address: _timeless(owner.get(address).data) for address in addresses}
         return result | {f"Ani: {path}": ani.get(path).data for path in ("/", task, "/history/")}
 
-    before = seen()
+    before = pages()
     assert [path for path in addresses if owner.get(path).status_code != 200] == []
     phase_3(web_database)
-    after = seen()
+    after = pages()
 
     assert [address for address, page in before.items() if page != after[address]] == []
 

@@ -24,7 +24,7 @@ from tests.web.rating.looking import fill, look, pins
 
 def states(database: Database) -> list[str]:
     with database.reading() as session:
-        return [own.state for own in session.query(OwnQuestion).order_by(OwnQuestion.id)]
+        return [question.state for question in session.query(OwnQuestion).order_by(OwnQuestion.id)]
 
 
 def test_an_answer_is_judged_and_the_next_asked(app: Flask, web_database: Database) -> None:
@@ -35,8 +35,8 @@ def test_an_answer_is_judged_and_the_next_asked(app: Flask, web_database: Databa
         assert "elevant" not in page.source, "a rater's words"
         for rank in range(1, page.count("article") + 1):
             data = {"relevance": "1"}
-            answer = client.post(f"{address}/results/{rank}/judgment", data=data)
-            assert answer.headers["Location"].endswith(f"#rank-{rank}")
+            response = client.post(f"{address}/results/{rank}/judgment", data=data)
+            assert response.headers["Location"].endswith(f"#rank-{rank}")
         home = Page(client.get("/ask/"))
         assert address in home.links()
         assert not home.has("[name=question]")
@@ -83,8 +83,8 @@ def test_participants_look_things_up_only_where_the_owner_lets_them(
     fill(web_database, "a")
     result = look(client, address, "house")
     data = {"evidence": "1", "listing": pins(result)[0]}
-    answer = client.post(f"{address}/evidence", data=data, headers=PART)
-    assert Page(answer).partials["#evidence"].count("li") == 1
+    response = client.post(f"{address}/evidence", data=data, headers=PART)
+    assert Page(response).partials["#evidence"].count("li") == 1
     assert Page(client.get(address)).one("#outcome")["data-verdict"] == "false_negative"
     client.post("/ask/undo")
     assert Page(client.get(address)).one("#outcome")["data-verdict"] == ""
@@ -116,8 +116,8 @@ def test_a_page_waits_and_no_writer_does(app: Flask, web_database: Database) -> 
         assert bot.waiting.wait(WAIT)
         assert Page(client.get(address)).has("noscript meta[http-equiv=refresh]")
         assert Page(client.get(address, headers=PART)).has("#asking")
-        other = taking_part(app, link)  # writes, while the call is on its way
-        assert other.get("/ask/").status_code == 200
+        second = taking_part(app, link)  # writes, while the call is on its way
+        assert second.get("/ask/").status_code == 200
         bot.released.set()
         assert workers(app).is_idle(WAIT)
         assert states(web_database) == ["failed"]
@@ -132,7 +132,7 @@ UNUSABLE = "not an answer that can be shown"
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "said"),
+    ("behaviour", "message"),
     [
         (bots.status(500, {"detail": "boom-internal"}), UNUSABLE),
         (bots.status(429, {"detail": "slow down"}), "very busy"),
@@ -144,13 +144,13 @@ UNUSABLE = "not an answer that can be shown"
     ],
 )
 def test_a_failure_is_said_in_plain_words_and_can_be_tried_again(
-    app: Flask, web_database: Database, behaviour: bots.Behaviour, said: str
+    app: Flask, web_database: Database, behaviour: bots.Behaviour, message: str
 ) -> None:
     with bots.serving(behaviour, bots.good) as bot:
         client = taking_part(app, opened(web_database, bot.address))
         address = ask(app, client, "Rumah di <Johor>?")
         page = Page(client.get(address))
-        assert said in page
+        assert message in page
         assert "Rumah di <Johor>?" in page
         for detail in ("boom-internal", "secret stack", "500", bot.address):
             assert detail not in page.source
@@ -187,10 +187,10 @@ def test_a_wrong_set_up_tells_no_secret(app: Flask, web_database: Database) -> N
 @pytest.mark.parametrize("text", ["", "  ", "x" * 2001])
 def test_what_is_no_question_comes_back(app: Flask, web_database: Database, text: str) -> None:
     client = taking_part(app, opened(web_database, NOBODY))
-    answer = client.post("/ask/", data={"question": text})
+    response = client.post("/ask/", data={"question": text})
 
-    assert answer.status_code == 422
-    assert text.strip() in answer.text
+    assert response.status_code == 422
+    assert text.strip() in response.text
     assert states(web_database) == []
 
 
@@ -200,13 +200,13 @@ def test_two_tabs_at_once_ask_one_question(app: Flask, web_database: Database) -
         name = app.config["SESSION_COOKIE_NAME"]
         cookie = client.get_cookie(name)
         assert cookie is not None
-        barrier, answers = Barrier(2), {}
+        barrier, responses = Barrier(2), {}
 
         def send(text: str) -> None:
             tab: FlaskClient = app.test_client()
             tab.set_cookie(name, cookie.value)
             barrier.wait()
-            answers[text] = tab.post("/ask/", data={"question": text})
+            responses[text] = tab.post("/ask/", data={"question": text})
 
         tabs = [Thread(target=send, args=[text]) for text in ("Rumah?", "Ruko?")]
         for tab in tabs:
@@ -214,10 +214,10 @@ def test_two_tabs_at_once_ask_one_question(app: Flask, web_database: Database) -
         for tab in tabs:
             tab.join()
         assert workers(app).is_idle(WAIT)
-        (asked,) = (text for text, answer in answers.items() if answer.status_code == 303)
-        (late,) = (text for text, answer in answers.items() if answer.status_code == 409)
-        assert late in answers[late].text
-        assert ask(app, client, asked) == "/ask/1"  # again, after an answer that was lost
+        (accepted,) = (text for text, response in responses.items() if response.status_code == 303)
+        (refused,) = (text for text, response in responses.items() if response.status_code == 409)
+        assert refused in responses[refused].text
+        assert ask(app, client, accepted) == "/ask/1"  # again, after an answer that was lost
 
     assert len(states(web_database)) == len(bot.asked) == 1
 
@@ -263,30 +263,32 @@ def test_the_pause_keeps_what_was_typed(app: Flask, web_database: Database) -> N
     with bots.serving(bots.good) as bot:
         client = taking_part(app, opened(web_database, bot.address, pause_seconds=3600))
         client.post(f"{ask(app, client, 'Rumah?')}/done")
-        answer = client.post("/ask/", data={"question": "Ruko di Amplas?"})
+        response = client.post("/ask/", data={"question": "Ruko di Amplas?"})
 
-    assert answer.status_code == 429
-    assert "Ruko di Amplas?" in answer.text
-    assert re.search(r"3,[56]\d\d seconds", answer.text)
+    assert response.status_code == 429
+    assert "Ruko di Amplas?" in response.text
+    assert re.search(r"3,[56]\d\d seconds", response.text)
 
 
 def test_methods_and_others_questions_stay_secret(app: Flask, web_database: Database) -> None:
     with bots.serving(bots.good) as bot:
         settings = {"search_method": "secret_method", "llm": "secret-llm"}
         link = opened(web_database, bot.address, **settings)
-        client, other = taking_part(app, link), taking_part(app, link)
+        client, stranger = taking_part(app, link), taking_part(app, link)
         address = ask(app, client, "Rumah rahasia?")
         client.post("/closing/", data={"anyway": "1"})
         paths = ("/ask/", address, "/closing/", "/closing/thanks", "/nothing", "/runs/")
-        received = "".join(f"{one.headers}{one.text}" for one in map(client.get, paths))
+        received = "".join(
+            f"{response.headers}{response.text}" for response in map(client.get, paths)
+        )
 
     for secret in ("secret_method", "secret-llm", bot.address, "web.sqlite"):
         assert secret not in received
-    assert "Rumah rahasia?" not in other.get("/ask/").text
-    assert other.get(address).status_code == 404
+    assert "Rumah rahasia?" not in stranger.get("/ask/").text
+    assert stranger.get(address).status_code == 404
     for path, data in (
         ("/results/1/judgment", {"relevance": "1"}),
         ("/rating", {"quality": "1"}),
         *((path, {}) for path in ("/done", "/again", "/give-up")),
     ):
-        assert other.post(address + path, data=data).status_code == 404
+        assert stranger.post(address + path, data=data).status_code == 404

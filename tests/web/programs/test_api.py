@@ -48,13 +48,13 @@ def test_figures_are_those_of_page_and_command(
     with web_database.reading() as session:
         study = studies.current(session)
         assert study is not None
-        expected = studies.figures_in("nDCG@10, AP")
+        figures = studies.figures_in("nDCG@10, AP")
         rule = reports.rule_of(session, study)
-        named = reports.report_in_words(session, study, run_id, rule, figures=expected)
+        report = reports.report_in_words(session, study, run_id, rule, figures=figures)
 
     assert program.get(f"/runs/{run_id}/figures") == client.get(f"/runs/{run_id}/metrics.json").json
     response = program.get(f"/runs/{run_id}/figures", figures="nDCG@10, AP")
-    assert response == metrics_tables.metrics_json(named)
+    assert response == metrics_tables.metrics_json(report)
 
 
 def test_every_export_is_that_of_the_page(
@@ -66,11 +66,11 @@ def test_every_export_is_that_of_the_page(
     assert set(exports.FORMATS) == set(FORMATS)
     for name, last in FORMATS.items():
         of_page = client.get(f"/runs/{run_id}/{last}")
-        answer = program.ask("GET", f"/runs/{run_id}/exports/{name}")
-        assert answer.status_code == of_page.status_code
-        if answer.status_code == 200:
-            assert answer.data == of_page.data
-            assert answer.content_type == of_page.content_type
+        response = program.ask("GET", f"/runs/{run_id}/exports/{name}")
+        assert response.status_code == of_page.status_code
+        if response.status_code == 200:
+            assert response.data == of_page.data
+            assert response.content_type == of_page.content_type
 
 
 def test_all_rows_come_in_pages_without_a_gap(app: Flask, program: Program) -> None:
@@ -87,12 +87,12 @@ def test_all_rows_come_in_pages_without_a_gap(app: Flask, program: Program) -> N
         "/ratings",
         f"/runs/{first}/results",
     ):
-        whole, result, cursor = program.get(path, limit=1000)["data"], [], 0
+        expected, rows, cursor = program.get(path, limit=1000)["data"], [], 0
         while cursor is not None:
             page = program.get(path, limit=1, cursor=cursor)
-            result += page["data"]
+            rows += page["data"]
             cursor = page["next"]
-        assert result == whole
+        assert rows == expected
 
 
 def test_a_question_that_its_file_calls_0_is_in_the_first_page(
@@ -103,7 +103,7 @@ def test_a_question_that_its_file_calls_0_is_in_the_first_page(
     first = program.get(f"/runs/{run}/results", limit=1)
     second = program.get(f"/runs/{run}/results", limit=1, cursor=first["next"])
 
-    assert [one["data"][0]["query_id"] for one in (first, second)] == [0, 1]
+    assert [page["data"][0]["query_id"] for page in (first, second)] == [0, 1]
     assert second["next"] is None
 
 
@@ -142,14 +142,14 @@ def test_a_verdict_by_a_program_is_one_on_the_page(
     """The same event sent again is one event; another verdict under its id is refused."""
     item = program.get(f"/runs/{run_id}/results")["data"][0]["item"]
     body = {"event_id": "e1", "item": item, "verdict": "1"}
-    said = program.post("/judgments", **body)
+    judgment = program.post("/judgments", **body)
     again = program.post("/judgments", **body)
-    response = program.post("/judgments", status=409, **{**body, "verdict": "0"})
+    refused = program.post("/judgments", status=409, **{**body, "verdict": "0"})
 
-    assert said == again
-    assert said["relevant"] is True
-    assert response["title"] == "This click was stored before as something else"
-    assert "event_id" in response["detail"]
+    assert judgment == again
+    assert judgment["relevant"] is True
+    assert refused["title"] == "This click was stored before as something else"
+    assert "event_id" in refused["detail"]
     assert client.get(f"/runs/{run_id}/metrics.json").json == program.get(f"/runs/{run_id}/figures")
     assert program.get(f"/runs/{run_id}/figures")["queries"][0]["judged_count"] == 1
     program.post("/judgments", event_id="e2", item=item, verdict=None)
@@ -167,7 +167,7 @@ def test_an_answer_is_graded_with_notes_and_an_empty_list_is_judged(
 
     assert (response["quality"], response["notes"]) == (3, "good")
     assert program.get("/ratings")["data"] == [response]
-    [empty] = [one for one in program.get("/items")["data"] if one["identity"] is None]
+    [empty] = [item for item in program.get("/items")["data"] if item["identity"] is None]
     [verdict] = program.get("/judgments")["data"]
     assert (verdict["item"], verdict["verdict"]) == (empty["id"], "false_negative")
     assert verdict["relevant"] is None
@@ -264,11 +264,11 @@ def test_a_run_is_deleted_by_all_scopes_only(app: Flask, program: Program, run_i
 
 def test_a_refused_file_says_where_and_stores_nothing(program: Program) -> None:
     """The problem document has the file, the line and the code of each problem."""
-    said = program.send(("rows.csv", b"query,rank\nx,1\n"), status=400)
+    refused = program.send(("rows.csv", b"query,rank\nx,1\n"), status=400)
 
-    assert said["status"] == 400
-    assert said["title"] == "rows.csv cannot be used"
-    assert {problem["file"] for problem in said["problems"]} == {"rows.csv"}
+    assert refused["status"] == 400
+    assert refused["title"] == "rows.csv cannot be used"
+    assert {problem["file"] for problem in refused["problems"]} == {"rows.csv"}
     assert program.get("/runs") == {"data": []}
     assert program.send(status=400)["detail"] == "Please choose a file first."
 
@@ -276,11 +276,11 @@ def test_a_refused_file_says_where_and_stores_nothing(program: Program) -> None:
 def test_a_mapping_is_asked_for_as_the_field_that_takes_it(program: Program) -> None:
     unknown = b'{"asked for": "red dress", "seen": [{"ref": "d7", "says": "Long red dress"}]}'
 
-    answer = program.send(("r.json", unknown), status=400)
+    refused = program.send(("r.json", unknown), status=400)
 
     guess = '{"query":"asked for","items":"seen","doc_id":"ref","text":"says"}'
-    assert f"map={guess} (" in answer["detail"]
-    assert f"map={guess} (" in answer["problems"][0]["message"]
+    assert f"map={guess} (" in refused["detail"]
+    assert f"map={guess} (" in refused["problems"][0]["message"]
     assert program.send(("r.json", unknown), map=guess, status=201)["data"]
 
 
@@ -293,19 +293,19 @@ def test_a_refused_import_changes_and_leaves_nothing(app: Flask, program: Progra
     before = everything(app.extensions["database"])
     program.send(("rows.csv", b"query,rank\nx,1\n"), status=400, rating="open")
     program.send(*other_kind, status=400, rating="open")
-    said = program.send(("rated.csv", rated), status=409)
+    refused = program.send(("rated.csv", rated), status=409)
 
-    assert said["title"] == "rated.csv cannot be stored as it is"
+    assert refused["title"] == "rated.csv cannot be stored as it is"
     assert everything(app.extensions["database"]) == before
 
 
 def test_how_a_study_is_rated_is_set_by_all_scopes_only(app: Flask) -> None:
     rows = ("rows.jsonl", lines([{"query": "x", "text": "y"}]))
-    one, all_scopes = Program(app, "read", "import"), Program(app)
+    importing, all_scopes = Program(app, "read", "import"), Program(app)
 
-    one.send(rows, status=403, rating="blind")
-    assert one.get("/runs") == {"data": []}
-    one.send(rows)
+    importing.send(rows, status=403, rating="blind")
+    assert importing.get("/runs") == {"data": []}
+    importing.send(rows)
     all_scopes.send(rows, rating="blind")
     assert all_scopes.get("/study")["blind"] is True
 
@@ -320,24 +320,24 @@ def test_a_large_import_goes_on_as_a_job(app: Flask, program: Program) -> None:
     """The answer is 202 with the job's address; the job ends with the ids of its runs."""
     texts = ("word " * 300 + str(n) for n in range(5_000))
     rows = lines({"query": f"Case {n % 400}?", "text": text} for n, text in enumerate(texts))
-    answer = program.send(("deep.jsonl", rows), status=202)
+    job = program.send(("deep.jsonl", rows), status=202)
     app.extensions["workers"].finish(WORK_SECONDS)
-    response = program.get(answer["address"].removeprefix("/api/v1"))
+    state = program.get(job["address"].removeprefix("/api/v1"))
 
-    assert response["state"] == "done"
-    assert response["steps_done"] == response["steps"]
-    assert response["runs"] == [run["id"] for run in program.get("/runs")["data"]]
+    assert state["state"] == "done"
+    assert state["steps_done"] == state["steps"]
+    assert state["runs"] == [run["id"] for run in program.get("/runs")["data"]]
 
 
 def test_a_large_refused_import_ends_with_its_problems(app: Flask, program: Program) -> None:
     """As a small one says them at once."""
     rows = b"query,rank\n" + (b"x" * 80_000 + b",1\n") * 100
-    answer = program.send(("rows.csv", rows), status=202)
+    job = program.send(("rows.csv", rows), status=202)
     app.extensions["workers"].finish(WORK_SECONDS)
-    response = program.get(f"/jobs/{answer['id']}")
+    state = program.get(f"/jobs/{job['id']}")
 
-    assert response["problems"]
-    assert response["runs"] == []
+    assert state["problems"]
+    assert state["runs"] == []
 
 
 def test_a_comparison_is_the_document_of_the_command(app: Flask, program: Program) -> None:
@@ -351,14 +351,14 @@ def test_a_comparison_is_the_document_of_the_command(app: Flask, program: Progra
         with speaking("en"):
             report = comparisons.report(session, study, [first, second], rule)
         expected = FORMATS["json"].render(report, date.min)
-    asked = {"run": [first, second]}
-    answer = program.ask("GET", "/comparisons", query_string=asked)
+    selection = {"run": [first, second]}
+    response = program.ask("GET", "/comparisons", query_string=selection)
 
-    assert answer.data == expected
+    assert response.data == expected
     for form in ("markdown", "latex", "html", "xlsx"):
-        told = program.ask("GET", "/comparisons", query_string={**asked, "format": form})
-        assert told.status_code == 200
-        assert told.data
+        report_file = program.ask("GET", "/comparisons", query_string={**selection, "format": form})
+        assert report_file.status_code == 200
+        assert report_file.data
         assert program.ask("GET", "/agreement", query_string={"format": form}).data
 
 
@@ -371,10 +371,10 @@ def test_a_wrong_request_names_the_place(program: Program, run_id: str) -> None:
         ("/study?x=1", "parameters"),
         (f"/runs/{run_id}/figures?rule=best", "rule"),
     ):
-        answer = program.ask("GET", path)
-        assert answer.status_code == 422
-        assert answer.content_type == "application/problem+json"
-        assert place in answer.text
+        response = program.ask("GET", path)
+        assert response.status_code == 422
+        assert response.content_type == "application/problem+json"
+        assert place in response.text
     body = program.ask("POST", "/judgments", data=b"{", content_type="application/json")
     assert body.status_code == 422
     assert program.ask("POST", "/judgments", json={"event_id": "a b", "item": 1}).status_code == 422
@@ -397,7 +397,7 @@ def test_failures_speak_the_language_that_is_asked_for(program: Program) -> None
 def test_a_refusal_is_told_in_terms_of_addresses(app: Flask, program: Program) -> None:
     """Its title and detail are filled in, and lead to what a program can ask for."""
     rater = Program(app, "judge", rater="Ani")
-    for asking, method, path, status, told in (
+    for asking, method, path, status, remedy in (
         (program, "GET", "/runs/nothing", 404, "/api/v1/runs"),
         (program, "GET", "/nothing", 404, "/api/v1/openapi.json"),
         (program, "PUT", "/study", 405, "/api/v1/openapi.json"),
@@ -406,12 +406,12 @@ def test_a_refusal_is_told_in_terms_of_addresses(app: Flask, program: Program) -
         (rater, "DELETE", "/runs/x", 403, "/api/v1/tasks"),
         (Program(app, "read"), "DELETE", "/runs/x", 403, "everything"),
     ):
-        answer = asking.ask(method, path)
-        assert answer.status_code == status, path
-        assert answer.content_type == "application/problem+json"
-        assert set(answer.json or ()) <= {"type", "title", "status", "detail", "problems"}
-        assert told in answer.json["detail"], path  # type: ignore[index]
-        assert "%(" not in answer.text
+        response = asking.ask(method, path)
+        assert response.status_code == status, path
+        assert response.content_type == "application/problem+json"
+        assert set(response.json or ()) <= {"type", "title", "status", "detail", "problems"}
+        assert remedy in response.json["detail"], path  # type: ignore[index]
+        assert "%(" not in response.text
 
 
 @pytest.mark.parametrize(
@@ -426,11 +426,11 @@ def test_a_refusal_is_told_in_terms_of_addresses(app: Flask, program: Program) -
 def test_a_name_that_is_there_twice_is_refused(program: Program, run_id: str, body: bytes) -> None:
     """Nobody can know which of the two is meant; in the JSON of a form's field, too."""
     assert run_id
-    answer = program.ask("POST", "/judgments", data=body, content_type="application/json")
+    response = program.ask("POST", "/judgments", data=body, content_type="application/json")
 
-    assert answer.status_code == 422
-    assert answer.json is not None
-    assert answer.json["problems"] == [
+    assert response.status_code == 422
+    assert response.json is not None
+    assert response.json["problems"] == [
         {"place": "body", "message": "a name is there more than once"}
     ]
     assert program.get("/judgments")["data"] == []
@@ -441,9 +441,9 @@ def test_a_name_that_is_there_twice_is_refused(program: Program, run_id: str, bo
 def test_labels_of_runs_are_printable_and_not_too_long(program: Program) -> None:
     """Marks that turn text around are left out of names that files give."""
     rows = b"query,system,rank,doc_id\nx,a\xe2\x80\xaegpj.csv,1,d1\nx," + b"y" * 3_000 + b",1,d2\n"
-    named = program.send(("rows.csv", rows))["data"]
+    runs = program.send(("rows.csv", rows))["data"]
 
-    assert [run["search_method"] for run in named] == ["agpj.csv", "y" * 199 + "…"]
+    assert [run["search_method"] for run in runs] == ["agpj.csv", "y" * 199 + "…"]
 
 
 def test_a_document_study_is_read_with_grades(program: Program) -> None:
@@ -481,20 +481,20 @@ def test_a_gate_says_what_the_service_says_and_leaves_nothing(program: Program) 
     rows = lines({"query": f"Does copper bend, case {q}?", "doc_id": f"new{q}"} for q in (1, 2, 3))
     before = everything(program.client.application.extensions["database"])
 
-    def gate(**said: str) -> Any:
-        form = {"baseline": baseline["id"], "files": [(BytesIO(rows), "new.jsonl")], **said}
-        answer = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
-        assert answer.status_code == 200, answer.text
-        return answer.json
+    def gate(**fields: str) -> Any:
+        form = {"baseline": baseline["id"], "files": [(BytesIO(rows), "new.jsonl")], **fields}
+        response = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
+        assert response.status_code == 200, response.text
+        return response.json
 
     result = gate(floor="P@1=0.5")
 
     assert everything(program.client.application.extensions["database"]) == before
     assert (result["outcome"], result["exit_code"], result["run"]) == ("open", 3, None)
     assert len(result["unjudged"]) == 3
-    kept = gate(floor="P@1=0.5", ask="1")["run"]
-    assert kept in {run["id"] for run in program.get("/runs")["data"]}
-    assert len(program.get(f"/runs/{kept}/unjudged")["results"]) == 3
+    run_id = gate(floor="P@1=0.5", ask="1")["run"]
+    assert run_id in {run["id"] for run in program.get("/runs")["data"]}
+    assert len(program.get(f"/runs/{run_id}/unjudged")["results"]) == 3
 
 
 def test_a_gate_waits_for_no_writer(program: Program) -> None:
@@ -504,9 +504,9 @@ def test_a_gate_waits_for_no_writer(program: Program) -> None:
     form = {"baseline": baseline["id"], "files": [(BytesIO(rows), "new.jsonl")]}
 
     with program.client.application.extensions["database"].writing():
-        answer = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
+        response = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
 
-    assert (answer.status_code, answer.json and answer.json["exit_code"]) == (200, 3)
+    assert (response.status_code, response.json and response.json["exit_code"]) == (200, 3)
 
 
 @pytest.mark.parametrize(
@@ -529,6 +529,6 @@ def test_a_gate_refuses_what_it_cannot_decide_by(
     files = [(BytesIO(lines([{"query": "Does copper bend?", "doc_id": "d"}])), "new.jsonl")]
     form = {"baseline": baseline["id"], "files": files, field: value}
 
-    answer = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
+    response = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
 
-    assert (answer.status_code, answer.content_type) == (status, "application/problem+json")
+    assert (response.status_code, response.content_type) == (status, "application/problem+json")

@@ -37,8 +37,8 @@ def test_an_empty_answer_is_looked_up_and_evidence_sets_its_outcome(
     result = look(client, empty, "house")
     assert len(pins(result)) == 2
     pin = {"evidence": "1", "listing": pins(result)[0], "event_id": "p"}
-    answer = Page(client.post(f"{empty}/evidence", data=pin, headers=PART))
-    assert answer.all("#outcome [value=false_negative][aria-pressed=true]")
+    part = Page(client.post(f"{empty}/evidence", data=pin, headers=PART))
+    assert part.all("#outcome [value=false_negative][aria-pressed=true]")
     assert evidence(client, empty) == ["House a"]
     assert look(client, empty, "house").all(".hit .pin[aria-pressed=true]")
     item = Page(client.get(empty)).values("#evidence [name=item]")[0]
@@ -54,9 +54,9 @@ def test_without_a_script_a_search_is_a_page_and_a_pin_leads_back_to_it(
     page = Page(client.get(f"{empty}/look", query_string={"words": "house", "price_to": "1"}))
     assert page.values("#look-words") == ["house"]
     pin = {"evidence": "1", "listing": pins(page)[0]}
-    answer = client.post(f"{empty}/evidence", data=pin)
-    assert answer.status_code == 303
-    back = Page(client.get(answer.location))
+    response = client.post(f"{empty}/evidence", data=pin)
+    assert response.status_code == 303
+    back = Page(client.get(response.location))
     assert back.values("#look-words") == ["house"]
     assert [chip["value"] for chip in back.all(".facet input")] == ["1"]
 
@@ -80,8 +80,8 @@ def test_only_what_a_rater_looks_up_is_stored_as_a_search(
 def test_a_search_out_of_bounds_is_refused(
     client: FlaskClient, empty: str, wrong: dict[str, str]
 ) -> None:
-    answer = client.get(f"{empty}/look", query_string=wrong)
-    assert answer.status_code in {400, 422}
+    response = client.get(f"{empty}/look", query_string=wrong)
+    assert response.status_code in {400, 422}
 
 
 @pytest.mark.parametrize("words", ['"', "a OR b", "NEAR(", "house*", "-house", "'; DROP"])

@@ -97,10 +97,10 @@ def test_a_click_answers_with_the_figures_it_moved(
 ) -> None:
     """A document of both runs is graded in one: the other run has its figures at once."""
     before = json.loads(client.get(f"/runs/{pair[1]}/metrics.json").text)["queries"][0]["figures"]
-    said = {"relevance": "3", "event_id": "page-1", "device": "d", "sequence": "1"}
+    click_fields = {"relevance": "3", "event_id": "page-1", "device": "d", "sequence": "1"}
     part = client.post(
         f"/runs/{pair[0]}/queries/1/results/1/judgment",
-        data=said,
+        data=click_fields,
         headers={"HX-Request": "true", "HX-Request-Type": "partial"},
     )
     assert part.status_code == 200
@@ -156,8 +156,8 @@ def test_blind_raters_see_those_of_the_answers(
     assert "nDCG@10" in page
     assert "Precision@5" not in page
     (key, *_) = keys(client.get(address))
-    said = {"card": key, "relevance": "2", "event_id": "blind-1"}
+    grade = {"card": key, "relevance": "2", "event_id": "blind-1"}
     part = {"HX-Request": "true", "HX-Request-Type": "partial"}
-    clicked = client.post(f"{address}/judgment", data=said, headers=part)
+    clicked = client.post(f"{address}/judgment", data=grade, headers=part)
     assert clicked.status_code == 200
     assert "judged " in clicked.text

@@ -49,12 +49,12 @@ class Process(Server):
 
 @pytest.fixture(name="shared", scope="module")
 def _shared(postgres: Database) -> Iterator[Database]:
-    made = on_postgres(postgres, NAME)
-    with made.engine.begin() as connection:
+    database = on_postgres(postgres, NAME)
+    with database.engine.begin() as connection:
         connection.exec_driver_sql("DROP SCHEMA public CASCADE")
         connection.exec_driver_sql("CREATE SCHEMA public")
-    yield made
-    made.close()
+    yield database
+    database.close()
 
 
 @pytest.fixture(name="processes", scope="module")
@@ -122,8 +122,8 @@ def test_who_signed_in_at_one_is_known_at_the_other_and_tries_count_together(
     processes: tuple[Process, Process],
 ) -> None:
     first, second = processes
-    answer = first.request("POST", "/sign-in", password=PASSWORD)
-    cookie = answer.headers["Set-Cookie"].partition(";")[0]
+    response = first.request("POST", "/sign-in", password=PASSWORD)
+    cookie = response.headers["Set-Cookie"].partition(";")[0]
 
     assert second.request("GET", "/runs/").status_code == 303
     assert second.request("GET", "/runs/", cookie).status_code == 200
