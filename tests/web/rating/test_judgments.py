@@ -10,7 +10,6 @@ from functools import partial
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
 
 from relevansi.db.engine import Database
 from relevansi.i18n import speaking
@@ -38,17 +37,17 @@ def pressed(client: FlaskClient, run_id: str, rank: int) -> list[str]:
     return page.values(f"#rank-{rank} [aria-pressed=true]")
 
 
-@pytest.mark.parametrize("headers", WAYS)
-@pytest.mark.parametrize("query_id", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("query_id", [1, 3, 4, 5, 6])
 def test_every_state_of_an_answer_has_its_page(
-    client: FlaskClient, run_id: str, query_id: int, headers: dict[str, str]
+    client: FlaskClient, run_id: str, query_id: int
 ) -> None:
-    response = client.get(place(run_id, query_id), headers=headers)
+    for headers in ({}, PART):
+        response = client.get(place(run_id, query_id), headers=headers)
 
-    assert response.status_code == 200
-    assert f"Question {query_id}" in response.text
-    assert Page(response).is_part == bool(headers)
-    assert "HX-Request-Type" in response.headers["Vary"]
+        assert response.status_code == 200
+        assert f"Question {query_id}" in response.text
+        assert Page(response).is_part == bool(headers)
+        assert "HX-Request-Type" in response.headers["Vary"]
 
 
 def test_a_click_answers_with_the_verdict_and_what_moves(client: FlaskClient, run_id: str) -> None:
@@ -133,25 +132,18 @@ def test_an_unreadable_answer_gets_its_cards_by_hand(client: FlaskClient, run_id
     assert client.post(f"{place(run_id, 5)}/cards", data={"text": text}).status_code == 409
 
 
-def costs(database: Database, ask: Callable[[str], TestResponse]) -> list[int]:
+def test_a_click_costs_the_same_in_any_run(client: FlaskClient, web_database: Database) -> None:
     counts = []
-    for length in (5, 60):
+    for length in (5, 20):
         queries = [query(n, card(f"p{n}"), text=f"{length}/{n}") for n in range(1, length + 1)]
-        run_id = stored(database, queries, method=f"m{length}")
-        with counted(database) as statements:
-            response = ask(place(run_id, 3))
+        run_id = stored(web_database, queries, method=f"m{length}")
+        with counted(web_database) as statements:
+            address = f"{place(run_id, 3)}/results/1/judgment"
+            response = client.post(address, data={"relevance": "1"}, headers=PART)
         assert response.status_code == 200
         counts.append(len(statements))
-    return counts
 
-
-def test_a_click_costs_the_same_in_any_run(client: FlaskClient, web_database: Database) -> None:
-    short, long = costs(
-        web_database,
-        lambda at: client.post(f"{at}/results/1/judgment", data={"relevance": "1"}, headers=PART),
-    )
-
-    assert short == long <= MOST_STATEMENTS
+    assert counts[0] == counts[1] <= MOST_STATEMENTS
 
 
 def test_a_category_leads_to_its_first_open_question(client: FlaskClient, run_id: str) -> None:
@@ -283,10 +275,8 @@ TOO_LONG, UNUSABLE = "This text is too long.", "This value cannot be used here."
     ("fields", "expected"),
     [
         ({}, (None, "", False)),
-        ({"relevance": ""}, (None, "", False)),
         ({"relevance": " 1 ", "onward": ""}, (Relevance.RELEVANT, "", False)),
-        ({"relevance": "0", "onward": "1"}, (Relevance.NOT_RELEVANT, "", True)),
-        ({"relevance": "unsure", "card": "a1\x00"}, (Relevance.UNSURE, "a1", False)),
+        ({"relevance": "0", "onward": "1", "card": "a1\x00"}, (Relevance.NOT_RELEVANT, "a1", True)),
     ],
 )
 def test_a_verdict_is_read(
@@ -322,7 +312,6 @@ def test_an_event_is_read_and_named_where_nobody_named_it(app: Flask) -> None:
     ("read", "field", "value", "message"),
     [
         (clicks.event, "event_id", "e" * 65, TOO_LONG),
-        (clicks.event, "device", "d" * 65, TOO_LONG),
         (clicks.event, "sequence", "first", UNUSABLE),
         (clicks.event, "sequence", str(2**31), UNUSABLE),
         (clicks.event, "client_time", "yesterday", UNUSABLE),
@@ -347,11 +336,9 @@ def test_what_cannot_be_said_is_refused_by_its_field(
     ("fields", "expected"),
     [
         ({}, AnswerRating()),
-        ({"quality": "0"}, AnswerRating(quality=0)),
         ({"quality": ""}, AnswerRating(quality=None)),
         ({"quality": "5", "notes": " a\r\nb"}, AnswerRating(quality=5, notes=" a\nb")),
         ({"notes": ""}, AnswerRating(notes="")),
-        ({"empty_outcome": ""}, AnswerRating(empty_outcome=None)),
         (
             {"empty_outcome": "false_negative"},
             AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE),

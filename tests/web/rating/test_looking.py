@@ -6,13 +6,10 @@ import re
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import select
 
 from relevansi.db.engine import Database
-from relevansi.db.tables.catalogue import Search
 from tests.page import Page
 from tests.services.runs.runs import card, query
-from tests.stored_studies import open_study
 from tests.web.conftest import PART, stored
 from tests.web.documents import collection, imported
 from tests.web.rating.blind_study import begin, keys, place, set_study, three_runs
@@ -45,7 +42,7 @@ def test_an_empty_answer_is_looked_up_and_evidence_sets_its_outcome(
     client.post(f"{empty}/evidence", data={"evidence": "", "item": item, "event_id": "q"})
     assert evidence(client, empty) == []
     assert not Page(client.get(empty)).all("#outcome [aria-pressed=true]")
-    assert client.get("/history/").status_code == 200
+    assert "house" in Page(client.get("/history/"))
 
 
 def test_without_a_script_a_search_is_a_page_and_a_pin_leads_back_to_it(
@@ -61,18 +58,6 @@ def test_without_a_script_a_search_is_a_page_and_a_pin_leads_back_to_it(
     assert [chip["value"] for chip in back.all(".facet input")] == ["1"]
 
 
-def test_only_what_a_rater_looks_up_is_stored_as_a_search(
-    client: FlaskClient, web_database: Database, empty: str
-) -> None:
-    client.get(empty)
-    client.get(f"{empty}/look", headers=PART)
-    look(client, empty, "hou")
-    look(client, empty, "house", start="20")
-    with open_study(web_database) as (session, _study):
-        assert session.scalars(select(Search.words)).all() == ["hou"]
-    assert "hou" in Page(client.get("/history/")).text
-
-
 @pytest.mark.parametrize(
     "wrong",
     [{"words": "x" * 201}, {"words": "", "type": "castle"}, {"words": "", "start": "100000"}],
@@ -82,11 +67,6 @@ def test_a_search_out_of_bounds_is_refused(
 ) -> None:
     response = client.get(f"{empty}/look", query_string=wrong)
     assert response.status_code in {400, 422}
-
-
-@pytest.mark.parametrize("words", ['"', "a OR b", "NEAR(", "house*", "-house", "'; DROP"])
-def test_words_are_data(client: FlaskClient, empty: str, words: str) -> None:
-    assert client.get(f"{empty}/look", query_string={"words": words}).status_code == 200
 
 
 def test_other_questions_are_looked_up_where_the_owner_allows_it(

@@ -26,7 +26,7 @@ from tests.stored_studies import open_study
 from tests.web.conftest import count
 from tests.web.visitors import PASSWORD, lock
 
-CLICKS = 40
+CLICKS = 20
 NAME = "two_processes"
 
 
@@ -79,9 +79,8 @@ def test_both_start_on_a_new_database(shared: Database, processes: tuple[Process
     assert (count(shared, Study), count(shared, Rater)) == (1, 1)
 
 
-@pytest.mark.parametrize("address", ["/runs/a%00b", "/rate/a%00b", "/evaluations/a%00b"])
-def test_an_impossible_name_is_not_found(processes: tuple[Process, Process], address: str) -> None:
-    assert processes[0].request("GET", address).status_code == 404
+def test_an_impossible_name_is_not_found(processes: tuple[Process, Process]) -> None:
+    assert processes[0].request("GET", "/runs/a%00b").status_code == 404
 
 
 def test_all_clicks_at_both_are_kept(shared: Database, processes: tuple[Process, Process]) -> None:
