@@ -121,7 +121,7 @@ def test_repeated_cards_share_a_verdict(client: FlaskClient, run_id: str) -> Non
     assert second[0]["identity"] == "slug:d"
 
 
-def test_a_question_has_its_facts_its_note_and_only_sampled_ones_are_there(
+def test_a_question_has_its_facts_and_the_owner_s_note(
     client: FlaskClient, web_database: Database
 ) -> None:
     run = imported(client, v2_answer(), "results.json").partition("/queries/")[0]
@@ -133,13 +133,6 @@ def test_a_question_has_its_facts_its_note_and_only_sampled_ones_are_there(
     assert "Dekat Sun Plaza (300 m)" in html
     assert "Known to the record only" in html
     assert "A carport\ncounts." in html.one("template[lang=en] .note-of-owner p").content
-
-    queries = [query(n, card(f"api{n}"), text=f"Question {n}") for n in range(1, 7)]
-    sampled = stored(web_database, queries)
-    client.post("/study/planning/2/sample", data={"kind": "fixed", "size": "2"})
-    of_sample = page(client, sampled)
-    assert "4 questions are not asked" in of_sample
-    assert of_sample.count("template[id^=prose-]") == 2
 
 
 def test_in_a_blind_study_the_page_names_neither_run_nor_method(

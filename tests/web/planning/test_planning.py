@@ -167,6 +167,7 @@ def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
 
     page = client.get(f"/runs/{run_id}").text
     assert "Over all 4 questions of the run the coverage is 0.75" in page  # 3 lists of 4
+    assert "2 questions are not asked" in client.get(f"/runs/{run_id}/offline.html").text
     page = client.get(f"/runs/{run_id}/queries/{outside[0]}").text
     assert remark in page
     assert Page(page).one("title").text.startswith("Question")  # without a number
