@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
@@ -12,7 +10,6 @@ from relevansi.db.engine import Database
 from relevansi.services.people import passwords, raters, sign_in
 from relevansi.web.frame import access
 from tests.conftest import NOW
-from tests.page import Page
 from tests.stored_studies import open_study
 
 PASSWORD = "kata sandi yang panjang"
@@ -57,18 +54,3 @@ def goes_to(client: FlaskClient, response: TestResponse) -> str | None:
     location = response.location or ""
     is_check = location.startswith("/sign-in/cookie")
     return client.get(location).location if is_check else response.location
-
-
-def assert_told_apart(app: Flask, *pages: tuple[FlaskClient, str]) -> None:
-    keys = set()
-    for client, address in pages:
-        response = client.get(address)
-        key = response.headers[access.RATER]
-        assert Page(response)["data-rater"] == key
-        assert re.fullmatch("[0-9a-f]{16}", key)
-        keys.add(key)
-    stranger = browser(app).get("/sign-in")
-
-    assert len(keys) == len(pages)
-    assert Page(stranger)["data-rater"] == ""
-    assert access.RATER not in stranger.headers

