@@ -78,9 +78,8 @@ def test_a_collection_that_comes_with_runs_is_kept_by_one_press(
 
 def test_a_program_takes_files_in_and_searches_them(app: Flask) -> None:
     program, reader = Program(app, "import"), Program(app, "read")
-    form = {"files": (BytesIO(json.dumps(LISTINGS).encode()), "listings.json")}
 
-    response = program.ask("POST", "/catalogue", data=form, content_type="multipart/form-data")
+    response = program.upload("/catalogue", ("listings.json", json.dumps(LISTINGS).encode()))
     page = reader.get("/catalogue", q="rum", price_to="1000000000")
 
     outcome = response.json

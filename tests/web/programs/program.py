@@ -54,10 +54,13 @@ class Program:
 
     def send(self, *files: tuple[str, bytes], status: int = 201, **fields: Any) -> Any:
         """Send files to be imported."""
-        form = {**fields, "files": [(BytesIO(data), name) for name, data in files]}
-        response = self.ask("POST", "/runs", data=form, content_type="multipart/form-data")
+        response = self.upload("/runs", *files, **fields)
         assert response.status_code == status, response.text
         return response.json
+
+    def upload(self, path: str, *files: tuple[str, bytes], **fields: Any) -> TestResponse:
+        form = {**fields, "files": [(BytesIO(data), name) for name, data in files]}
+        return self.ask("POST", path, data=form, content_type="multipart/form-data")
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 
 import pytest
@@ -109,11 +108,3 @@ def test_another_site_cannot_use_a_token(app: Flask) -> None:
     for header in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example"}):
         program.headers.update(header)
         assert program.ask("POST", "/tasks").status_code == 403
-
-
-def test_the_matrix_misses_no_scope() -> None:
-    """Each scope but all of them at once has something that it does not open."""
-    for first, second in itertools.permutations(SCOPES, 2):
-        assert (
-            first == "everything" or second == "everything" or BY_SCOPE[first] != BY_SCOPE[second]
-        )

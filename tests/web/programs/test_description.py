@@ -57,14 +57,14 @@ def test_its_page_explains_every_type_that_it_names(app: Flask) -> None:
     assert not page.all("pre")  # a paragraph is no code
 
 
-def found_by_schemathesis(app: Flask, secret: str, *options: str) -> str:
+def schemathesis_findings(app: Flask, secret: str) -> str:
     """Return what a run of all checks against a served application prints if it finds anything."""
     with served(app) as address:
         command = [
             *(sys.executable, "-m", "schemathesis.cli"),
             *("--config-file", str(HERE / "schemathesis.toml"), "run", str(KEPT)),
             *("--url", address, "-H", f"Authorization: Bearer {secret}", "--seed", "1"),
-            *("--generation-database", "none", *options),
+            *("--generation-database", "none", "--max-examples", "40"),
         ]
         with TemporaryDirectory() as folder:  # it keeps what it found where it is run
             process = subprocess.run(
@@ -74,21 +74,12 @@ def found_by_schemathesis(app: Flask, secret: str, *options: str) -> str:
 
 
 @pytest.mark.thorough
-def test_nothing_is_found_by_few_requests(app: Flask) -> None:
-    """Each address with the borders of each parameter, by a token for everything."""
-    three_runs(app.extensions["database"])
-    options = ("--phases", "coverage", "--max-examples", "1")
-    assert found_by_schemathesis(app, token(app, "everything"), *options) == ""
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("scope", SCOPES)
 @pytest.mark.parametrize("rater", [None, "Ani"])
 def test_nothing_is_found_by_many_requests(app: Flask, rater: str | None, scope: Scope) -> None:
     """In every scope, as the owner and as a rater, in sequences too."""
     three_runs(app.extensions["database"])
-    secret = token(app, scope, rater=rater)
-    assert found_by_schemathesis(app, secret, "--max-examples", "40") == ""
+    assert schemathesis_findings(app, token(app, scope, rater=rater)) == ""
 
 
 @pytest.fixture(name="generated_client", scope="module")
@@ -111,6 +102,7 @@ def _generated_client(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
         sys.path.remove(str(folder))
 
 
+@pytest.mark.thorough
 def test_a_generated_client_imports_a_run_reads_its_figures_and_exports_it(
     app: Flask, generated_client: ModuleType
 ) -> None:

@@ -24,7 +24,7 @@ PLACES = [(query.query_id, rank) for query in QUERIES for rank in range(1, len(q
 VERDICTS = st.tuples(st.sampled_from(PLACES), st.sampled_from(["0", "1", "unsure", ""]))
 GRADES = st.tuples(st.sampled_from([1, 2, 6]), st.sampled_from([0, 3, 5, None]))
 ACTS = st.lists(st.tuples(st.booleans(), st.one_of(VERDICTS, GRADES)), min_size=1, max_size=12)
-WRITERS, TRIES = 60, 2
+WRITERS, TRIES = 24, 2
 NUMBERS = count()
 """Of events: examples share their study."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from io import BytesIO
 from typing import Any
 
 import pytest
@@ -50,9 +49,9 @@ def _judged(app: Flask, web_database: Database) -> dict[str, str]:
 
 def stored(app: Flask) -> dict[str, Any]:
     """Everything in the database but when tokens were used."""
-    result = everything(app.extensions["database"])
-    del result["tokens"]
-    return result
+    tables = everything(app.extensions["database"])
+    del tables["tokens"]
+    return tables
 
 
 def rows(app: Flask, table: type[Event | LogEntry], token: str) -> list[Any]:
@@ -71,7 +70,7 @@ def name_token(app: Flask, name: str) -> None:
 
 
 @pytest.mark.usefixtures("judged")
-@pytest.mark.parametrize("name", ["Ani", "ANI", "ani\u200b", "Pemilik"])
+@pytest.mark.parametrize("name", ["ANI\u200b", "Pemilik"])
 def test_the_scope_import_changes_nothing_of_a_rater_whom_the_study_has(
     app: Flask, name: str
 ) -> None:
@@ -95,9 +94,8 @@ def test_a_name_in_a_file_is_no_less_a_rater_whom_the_study_has(app: Flask) -> N
     csv.writer(file).writerows([("query_id", "query", "doc_id", "grade", "rater"), *grades])
     refused = program.send(("rows.csv", file.getvalue().encode()), status=409)
 
-    assert [(problem["place"], problem["changes"]) for problem in refused["problems"]] == [
-        ("Ani", 1)
-    ]
+    [change] = refused["problems"]
+    assert (change["place"], change["changes"]) == ("Ani", 1)
     assert stored(app) == before
 
 
@@ -113,11 +111,9 @@ def test_all_scopes_change_a_rater_once_the_number_is_confirmed(app: Flask) -> N
     again = program.send(GRADES, rater="Ani", confirm=3)
 
     assert report["grades"] == again["grades"] == {"Ani": 3}
-    assert [(row.cause, row.new) for row in rows(app, Event, "night")] == [
-        ("import", "0"),
-        ("import", "0"),
-        ("import", "1"),
-    ]
+    events = rows(app, Event, "night")
+    assert {event.cause for event in events} == {"import"}
+    assert [event.new for event in events] == ["0", "0", "1"]
     assert stored(app) == before
 
 
@@ -169,10 +165,8 @@ def test_the_scope_gate_leaves_nothing_behind(app: Flask) -> None:
     before = stored(app)
 
     def ask(program: Program, **fields: str) -> int:
-        files = [(BytesIO(lines([{"query": "x", "text": "b"}])), "b.jsonl")]
-        form = {"baseline": run["id"], "files": files, **fields}
-        response = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
-        return response.status_code
+        file = ("b.jsonl", lines([{"query": "x", "text": "b"}]))
+        return program.upload("/gates", file, baseline=run["id"], **fields).status_code
 
     assert ask(gate) == 200
     assert ask(gate, ask="1") == 403
