@@ -89,8 +89,8 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def cookie_of(client: FlaskClient, app: Flask) -> str | None:
-    result = client.get_cookie(app.config["SESSION_COOKIE_NAME"])
-    return result.value if result else None
+    cookie = client.get_cookie(app.config["SESSION_COOKIE_NAME"])
+    return cookie.value if cookie else None
 
 
 def as_seen_by(

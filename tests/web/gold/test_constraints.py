@@ -321,8 +321,8 @@ def _blind_ids(web_database: Database, run_id: str) -> list[str]:
 
 def marks_of(page: Page | TestResponse, number: int) -> str:
     """Return the words of the marks below a card."""
-    result = page if isinstance(page, Page) else Page(page)
-    return result.one(f"#badges-{number}").text
+    parsed = page if isinstance(page, Page) else Page(page)
+    return parsed.one(f"#badges-{number}").text
 
 
 def place_of(page: TestResponse, title: str) -> tuple[int, str]:

@@ -109,8 +109,8 @@ def test_both_languages_are_inside_each_with_its_decimal_sign_and_the_cut_off(
     html = page(client, stored(web_database, [long, short]))
 
     parts = html.all("template[lang][dir=ltr]")
-    result = [(part["lang"], part.one("[data-decimal]")["data-decimal"]) for part in parts]
-    assert result == [("id", ","), ("en", ".")]
+    decimal_signs = [(part["lang"], part.one("[data-decimal]")["data-decimal"]) for part in parts]
+    assert decimal_signs == [("id", ","), ("en", ".")]
     assert [len(part.all(".cutoff")) for part in parts] == [1, 1]
 
 
@@ -141,9 +141,9 @@ def test_in_a_blind_study_the_page_names_neither_run_nor_method(
     secret = stored(web_database, QUERIES, method="secretmethod")
     stored(web_database, QUERIES, method="api_only")
     with web_database.writing() as session:
-        result = session.get_one(Run, secret)
-        result.llm, result.timestamp = "secretllm", "20260126_141433"
-        sha256, source = result.files[0].sha256, result.files[0].name
+        stored_run = session.get_one(Run, secret)
+        stored_run.llm, stored_run.timestamp = "secretllm", "20260126_141433"
+        sha256, source = stored_run.files[0].sha256, stored_run.files[0].name
         session.commit()
     response = client.get(f"/runs/{secret}/offline.html")
 
@@ -236,8 +236,8 @@ OTHER = ratings(
 
 def verdicts(database: Database) -> list[str | None]:
     with database.reading() as session:
-        result = select(Judgment.verdict).order_by(Judgment.judged_item_id)
-        return list(session.scalars(result))
+        statement = select(Judgment.verdict).order_by(Judgment.judged_item_id)
+        return list(session.scalars(statement))
 
 
 def test_a_file_in_an_existing_name_changes_nothing_until_it_is_ticked(

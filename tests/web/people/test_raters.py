@@ -40,9 +40,9 @@ def _owner(app: Flask, web_database: Database) -> FlaskClient:
 @pytest.fixture(name="ani")
 def _ani(web_database: Database) -> int:
     with web_database.writing() as session:
-        result = raters.add(session, studies.open_or_make(session, NOW), "Ani", NOW).id
+        rater_id = raters.add(session, studies.open_or_make(session, NOW), "Ani", NOW).id
         session.commit()
-    return result
+    return rater_id
 
 
 def names(database: Database) -> list[str]:
@@ -202,8 +202,8 @@ def bytes_of(database: Database) -> bytes:
 
 def judgments_of(database: Database, rater_id: int) -> int:
     with database.reading() as session:
-        result = select(func.count()).select_from(Judgment).where(Judgment.rater_id == rater_id)
-        return session.scalar(result) or 0
+        statement = select(func.count()).select_from(Judgment).where(Judgment.rater_id == rater_id)
+        return session.scalar(statement) or 0
 
 
 def test_changes_are_listed_filtered_and_undone(client: FlaskClient, run_id: str) -> None:

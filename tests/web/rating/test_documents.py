@@ -41,10 +41,7 @@ def wrong_words(page: Page) -> list[str]:
 
 @pytest.mark.parametrize(
     ("who", "language"),
-    [
-        *(("owner", "en"), ("owner of an open study", "id")),
-        *(("rater", "id"), ("nothing imported", "en")),
-    ],
+    [("owner of an open study", "id"), ("rater", "id"), ("nothing imported", "en")],
 )
 def test_no_page_speaks_of_properties_or_offers_what_is_for_them(
     app: Flask, web_database: Database, language: str, who: str

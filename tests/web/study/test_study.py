@@ -187,7 +187,7 @@ def test_every_setting_has_its_bounds(app: Flask, field: str, value: str, messag
         form = form_from_request(StudyForm)
 
         assert not form.validate()
-        assert form.errors[field][0] == message
+        assert form[field].errors[0] == message
 
 
 def test_what_cannot_be_is_marked_and_nothing_is_stored_nor_lost(
@@ -485,12 +485,12 @@ def test_a_runs_figures_follow_the_rule_in_the_address_and_name_it(
 ) -> None:
     page = Page(client.get(f"/runs/{two_raters}", query_string={"rule": rule}))
     tile = page.all(".tiles li")[0]
-    result = client.get(f"/runs/{two_raters}/metrics.json", query_string={"rule": rule}).get_json()
+    report = client.get(f"/runs/{two_raters}/metrics.json", query_string={"rule": rule}).get_json()
 
     assert value in tile
     assert page.texts(".pick b") == [words]
-    assert result["rule"] == (rule or "majority")
-    figure = result["figures"]["mean_precision_at_5"]["value"]
+    assert report["rule"] == (rule or "majority")
+    figure = report["figures"]["mean_precision_at_5"]["value"]
     assert figure == (None if "–" in value else float(value))
 
 
@@ -525,8 +525,8 @@ def assigned(database: Database) -> dict[int, str]:
     """Return what is assigned, as it would be written."""
     with open_study(database) as (session, study):
         sets = assignments.numbered(session, study)
-        result = assignments.by_rater(session, study)
-        return {key: assignments.written(questions, sets) for key, questions in result.items()}
+        by_rater = assignments.by_rater(session, study)
+        return {key: assignments.written(questions, sets) for key, questions in by_rater.items()}
 
 
 def test_assignments_are_stored(client: FlaskClient, web_database: Database, ani: int) -> None:
@@ -690,10 +690,10 @@ def test_ties_are_one_state_on_every_page_and_the_button_leads_to_them(
         page = Page(client.get(address)).one("main")
         assert state in page, address
         assert page.texts("a[href='/adjudications/']") == ["Decide 1 tie"], address
-    assigned = client.get(f"/runs/{two_raters}/export.csv").headers["Content-Disposition"]
-    assert "_provisional.csv" in assigned
-    result = client.get(f"/runs/{two_raters}/metrics.json").get_json()["state"]
-    assert (result["stage"], result["ties"], result["finished"]) == ("ties", 1, False)
+    disposition = client.get(f"/runs/{two_raters}/export.csv").headers["Content-Disposition"]
+    assert "_provisional.csv" in disposition
+    run_state = client.get(f"/runs/{two_raters}/metrics.json").get_json()["state"]
+    assert (run_state["stage"], run_state["ties"], run_state["finished"]) == ("ties", 1, False)
 
     with open_study(web_database) as (session, study):
         (dispute,) = adjudications.docket(session, study).ties
