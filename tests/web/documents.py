@@ -27,20 +27,20 @@ def collection(questions: int = 3, of_each: int = 2) -> Files:
 
     The first run lists nothing for the last question.
     """
-    asked = range(1, questions + 1)
-    texts = {q: [f"d{q}x{n}" for n in range(of_each)] for q in asked}
+    numbers = range(1, questions + 1)
+    texts = {q: [f"d{q}x{n}" for n in range(of_each)] for q in numbers}
     corpus = lines(
         {"_id": text, "title": f"Title {text}", "text": f"Copper wire number {text} bends."}
         for listed in texts.values()
         for text in listed
     )
-    queries = lines({"_id": f"q{q}", "text": f"Does copper bend, case {q}?"} for q in asked)
+    queries = lines({"_id": f"q{q}", "text": f"Does copper bend, case {q}?"} for q in numbers)
     runs = []
-    for name, some in (("lexical", asked[:-1]), ("neural", asked)):
+    for name, listed_numbers in (("lexical", numbers[:-1]), ("neural", numbers)):
         runs.append(
             "".join(
                 f"q{q} Q0 {text} {rank} {100 - rank} {name}\n"
-                for q in some
+                for q in listed_numbers
                 for rank, text in enumerate(texts[q][:: 1 if name == "lexical" else -1], 1)
             )
         )

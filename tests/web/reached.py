@@ -52,9 +52,9 @@ def opened(client: FlaskClient, begin: str) -> Iterator[tuple[str, str, Page | N
             if "." in path:
                 yield endpoint, address, None
                 continue
-            answer = client.get(address, follow_redirects=True)
-            assert answer.status_code == 200, address
-            page = Page(answer)
+            response = client.get(address, follow_redirects=True)
+            assert response.status_code == 200, address
+            page = Page(response)
             yield endpoint, address, page
             if clicks < CLICKS:
                 following += page.links("[href^='/']")

@@ -89,8 +89,8 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def cookie_of(client: FlaskClient, app: Flask) -> str | None:
-    result = client.get_cookie(app.config["SESSION_COOKIE_NAME"])
-    return result.value if result else None
+    cookie = client.get_cookie(app.config["SESSION_COOKIE_NAME"])
+    return cookie.value if cookie else None
 
 
 def as_seen_by(
@@ -101,9 +101,9 @@ def as_seen_by(
         client.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # files of /static stay unread
-        answer = client.open(knock.path, method=knock.method, headers=headers)
-        answer.close()
-    return answer
+        response = client.open(knock.path, method=knock.method, headers=headers)
+        response.close()
+    return response
 
 
 def everything(
@@ -125,11 +125,11 @@ def refused_at_open_doors(app: Flask, client: FlaskClient, role: str) -> list[tu
     cookie = cookie_of(client, app)
     opened = [knock for knock in knocks(app) if is_open_to(role, knock.role)]
     return [
-        (knock.method, knock.path, answer.status)
+        (knock.method, knock.path, response.status)
         for knock in sorted(opened, key=lambda knock: knock.method == "POST")
         if knock.endpoint not in OWN_ANSWER
-        for answer in [as_seen_by(app, cookie, knock)]
-        if is_refused(answer.status_code, answer.headers.get("Location", ""))
+        for response in [as_seen_by(app, cookie, knock)]
+        if is_refused(response.status_code, response.headers.get("Location", ""))
     ]
 
 
@@ -146,16 +146,19 @@ def assert_closed(app: Flask, client: FlaskClient, role: str, run_id: str) -> No
     assert len(closed) > 30
 
     for knock, away in closed:
-        answer = as_seen_by(app, cookie, knock)
+        response = as_seen_by(app, cookie, knock)
         if knock.endpoint not in OWN_ANSWER:
-            assert is_refused(answer.status_code, answer.headers.get("Location", "")), knock
+            assert is_refused(response.status_code, response.headers.get("Location", "")), knock
         for secret in ("hybrid", "test_results.json", "Question 1", str(database.description)):
-            assert secret not in answer.text, knock
+            assert secret not in response.text, knock
         if role == "rater" and knock.role == Role.OWNER:
-            assert answer.status_code == 403
+            assert response.status_code == 403
         if role == "rater" and knock.role == Role.OWNER and knock.path != away.path:
-            other = as_seen_by(app, cookie, away)
-            assert (answer.status_code, answer.text) == (other.status_code, other.text)
+            unknown_run = as_seen_by(app, cookie, away)
+            assert (response.status_code, response.text) == (
+                unknown_run.status_code,
+                unknown_run.text,
+            )
 
     assert everything(database) == before
 
@@ -171,8 +174,8 @@ def stored_by_links_from_elsewhere(app: Flask, client: FlaskClient, run_id: str)
 
     for knock in knocks(app, run_id):
         if knock.method == "GET" and knock.endpoint != "static":
-            answer = as_seen_by(app, cookie, knock, {"Sec-Fetch-Site": "cross-site"})
-            would_store |= {knock.endpoint} if b"One more step" in answer.data else set()
+            response = as_seen_by(app, cookie, knock, {"Sec-Fetch-Site": "cross-site"})
+            would_store |= {knock.endpoint} if b"One more step" in response.data else set()
 
     assert everything(database, with_tries=True) == before
     return would_store

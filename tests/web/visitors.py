@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
@@ -12,7 +10,6 @@ from relevansi.db.engine import Database
 from relevansi.services.people import passwords, raters, sign_in
 from relevansi.web.frame import access
 from tests.conftest import NOW
-from tests.page import Page
 from tests.stored_studies import open_study
 
 PASSWORD = "kata sandi yang panjang"
@@ -40,35 +37,20 @@ def invite(database: Database, name: str) -> str:
 
 def owner(app: Flask, *, elsewhere: bool = False) -> FlaskClient:
     client = browser(app, elsewhere=elsewhere)
-    answer = client.post("/sign-in", data={"password": PASSWORD})
-    assert answer.status_code == 303, answer.text
+    response = client.post("/sign-in", data={"password": PASSWORD})
+    assert response.status_code == 303, response.text
     return client
 
 
 def invited(app: Flask, name: str, *, elsewhere: bool = False) -> FlaskClient:
     client = browser(app, elsewhere=elsewhere)
-    answer = client.post(invite(app.extensions["database"], name))
-    assert answer.status_code == 303, answer.text
+    response = client.post(invite(app.extensions["database"], name))
+    assert response.status_code == 303, response.text
     return client
 
 
-def goes_to(client: FlaskClient, answer: TestResponse) -> str | None:
+def goes_to(client: FlaskClient, response: TestResponse) -> str | None:
     """Return where somebody who just came in is led, once their browser brought its cookie."""
-    location = answer.location or ""
+    location = response.location or ""
     is_check = location.startswith("/sign-in/cookie")
-    return client.get(location).location if is_check else answer.location
-
-
-def assert_told_apart(app: Flask, *pages: tuple[FlaskClient, str]) -> None:
-    keys = set()
-    for client, address in pages:
-        answer = client.get(address)
-        key = answer.headers[access.RATER]
-        assert Page(answer)["data-rater"] == key
-        assert re.fullmatch("[0-9a-f]{16}", key)
-        keys.add(key)
-    stranger = browser(app).get("/sign-in")
-
-    assert len(keys) == len(pages)
-    assert Page(stranger)["data-rater"] == ""
-    assert access.RATER not in stranger.headers
+    return client.get(location).location if is_check else response.location

@@ -38,21 +38,21 @@ def _two_raters(web_database: Database, run_id: str) -> None:
         budi = studies.add_rater(session, study, "Budi <b>", NOW)
         for rater, verdicts in ((owner, (YES, YES, NO)), (budi, (YES, NO, NO))):
             for rank, verdict in enumerate(verdicts, start=1):
-                made = click(f"{rater.id}-{rank}")
-                judgments.judge(session, rater, run_id, 1, rank, verdict, made)
+                event = click(f"{rater.id}-{rank}")
+                judgments.judge(session, rater, run_id, 1, rank, verdict, event)
             rating = AnswerRating(quality=3, notes="", empty_outcome=EmptyOutcome.CORRECT_EMPTY)
             judgments.rate(session, rater, run_id, 3, rating, click(f"{rater.id}-empty"))
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "expected"),
     [(0.575, "0.58"), (0.625, "0.63"), (-0.25, "−0.25"), (-0.001, "0.00"), (None, "-")],
 )
 def test_a_coefficient_is_rounded_as_every_figure_and_has_a_real_minus(
-    value: float | None, shown: str
+    value: float | None, expected: str
 ) -> None:
     with speaking("en"):
-        assert notation.figure(value, "coefficient") == shown
+        assert notation.figure(value, "coefficient") == expected
 
 
 def test_before_two_raters_have_judged_the_page_says_what_is_missing(
@@ -132,10 +132,10 @@ def test_a_dispute_shows_card_votes_and_notes_and_neither_name_nor_run(
 ) -> None:
     page = Page(client.get("/adjudications/"))
 
-    for shown in ("Question 1", "Rater 1", "Rater 2", "<script>x"):
-        assert shown in page.one("main")
-    for hidden in ("Budi", run_id, "hybrid", "test_results"):
-        assert hidden not in page.one("main")
+    for words in ("Question 1", "Rater 1", "Rater 2", "<script>x"):
+        assert words in page.one("main")
+    for secret in ("Budi", run_id, "hybrid", "test_results"):
+        assert secret not in page.one("main")
     client.post("/adjudications/names", data={"shown": "1"})
     assert "Budi" in Page(client.get("/adjudications/")).one("main")
     client.post("/adjudications/names")
@@ -217,10 +217,10 @@ def test_ties_follow_one_another_and_majorities_are_a_queue_of_their_own(
     assert at_work(queue.one("[rel=next]")["href"]) == names[1]
     # The last of them decided, the first open one follows, and after that the other.
     for address, following in ((addresses[2], names[0]), (addresses[0], names[1])):
-        answer = Page(client.get(address)).submit(client, ".settle", verdict="1")
-        assert at_work(answer.location) == following
-    answer = Page(client.get(addresses[1])).submit(client, ".settle", verdict="0")
-    assert at_work(answer.location) is None
+        response = Page(client.get(address)).submit(client, ".settle", verdict="1")
+        assert at_work(response.location) == following
+    response = Page(client.get(addresses[1])).submit(client, ".settle", verdict="0")
+    assert at_work(response.location) is None
     majorities = Page(client.get("/adjudications/?of=majority"))
     assert majorities.count(".waiting li") == 1
     assert majorities.values(".majority") == ["0"]  # one for, two against

@@ -30,11 +30,11 @@ def drop(client: FlaskClient, data: bytes, mode: str = "add") -> TestResponse:
 def test_files_are_taken_in_on_the_page_and_what_they_did_is_shown(
     client: FlaskClient, app: Flask
 ) -> None:
-    taken = drop(client, json.dumps(LISTINGS).encode())
+    added = drop(client, json.dumps(LISTINGS).encode())
     replaced = drop(client, json.dumps(LISTINGS[1:]).encode(), "replace")
 
-    assert (taken.status_code, replaced.status_code) == (200, 200)
-    assert "listings.json" in taken.text
+    assert (added.status_code, replaced.status_code) == (200, 200)
+    assert "listings.json" in added.text
     items = Program(app, "read").get("/catalogue")["items"]
     assert [item["slug"] for item in items] == ["b"]
 
@@ -78,12 +78,11 @@ def test_a_collection_that_comes_with_runs_is_kept_by_one_press(
 
 def test_a_program_takes_files_in_and_searches_them(app: Flask) -> None:
     program, reader = Program(app, "import"), Program(app, "read")
-    form = {"files": (BytesIO(json.dumps(LISTINGS).encode()), "listings.json")}
 
-    answer = program.ask("POST", "/catalogue", data=form, content_type="multipart/form-data")
+    response = program.upload("/catalogue", ("listings.json", json.dumps(LISTINGS).encode()))
     page = reader.get("/catalogue", q="rum", price_to="1000000000")
 
-    outcome = answer.json
+    outcome = response.json
     assert outcome is not None
     assert (outcome["kind"], outcome["added"], outcome["total"]) == ("property", 2, 2)
     assert (page["count"], page["total"], page["is_imported"]) == (1, 2, True)

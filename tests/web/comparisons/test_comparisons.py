@@ -49,16 +49,17 @@ def rated_pair(database: Database) -> tuple[str, str]:
     with open_study(database) as (session, study):
         owner = studies.raters(session, study)[0]
         for query_id, rank, verdict in ((1, 1, YES), (1, 2, NO), (2, 1, YES)):
-            made = click(f"{query_id}-{rank}")
-            judgments.judge(session, owner, first, query_id, rank, verdict, made)
+            event = click(f"{query_id}-{rank}")
+            judgments.judge(session, owner, first, query_id, rank, verdict, event)
         empty = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
         judgments.rate(session, owner, second, 2, empty, click("empty"))
     return first, second
 
 
-def address(pair: tuple[str, ...], **other: str) -> str:
-    named = [*(f"runs={run}" for run in pair), *(f"{k}={v}" for k, v in other.items())]
-    return "?" + "&".join(named)
+def selection(pair: tuple[str, ...], **parameters: str) -> str:
+    """The query of an address that chooses runs, and what to show of their comparison."""
+    pairs = [*(("runs", run) for run in pair), *parameters.items()]
+    return "?" + "&".join(f"{name}={value}" for name, value in pairs)
 
 
 def test_the_first_phase_with_runs_is_shown_at_once(
@@ -67,21 +68,21 @@ def test_the_first_phase_with_runs_is_shown_at_once(
     page = client.get("/comparisons/").text
 
     assert "Phase 1: methods" in Page(client.get("/comparisons/")).texts("[aria-current=page]")
-    assert page == client.get(f"/comparisons/{address(pair)}").text
+    assert page == client.get(f"/comparisons/{selection(pair)}").text
     assert page == client.get("/comparisons/?phase=1").text
     assert page == client.get("/comparisons/?phase=2").text  # there is none
-    parts = address(pair, part="categories", figure="success_rate")
+    parts = selection(pair, part="categories", figure="success_rate")
     assert Page(client.get(f"/comparisons/{parts}")).has("#multiples")
 
 
 def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple[str, str]) -> None:
-    page = Page(client.get(f"/comparisons/{address(pair)}"))
+    page = Page(client.get(f"/comparisons/{selection(pair)}"))
 
     # P@5 of api: (1/2 + 1/1) / 2; of hybrid 1/1 over one list. Success 2/2 and 1/2.
     assert page.texts(".val b")[:2] == ["0.75", "1.00"]
     assert page.texts("#answer") == ["No answer yet: 4 answers are still to be graded."]
     assert page.texts(".ft .pair") == ["api − Hybrid"] * 3
-    file = client.get(f"/comparisons/report.json{address(pair)}")
+    file = client.get(f"/comparisons/report.json{selection(pair)}")
     assert "phase1_comparison_" in file.headers["Content-Disposition"]
     assert "0.75" in file.text
 
@@ -89,22 +90,22 @@ def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple
 def test_both_lists_of_a_question_stand_side_by_side(
     client: FlaskClient, pair: tuple[str, str]
 ) -> None:
-    page = Page(client.get(f"/comparisons/questions/1{address(pair)}"))
+    page = Page(client.get(f"/comparisons/questions/1{selection(pair)}"))
 
-    categories = Page(client.get(f"/comparisons/{address(pair, part='categories')}"))
-    for one in (page, categories):
-        assert "<script>alert" not in one.source
-        assert HOSTILE in one
+    categories = Page(client.get(f"/comparisons/{selection(pair, part='categories')}"))
+    for hostile_page in (page, categories):
+        assert "<script>alert" not in hostile_page.source
+        assert HOSTILE in hostile_page
     assert sorted(page.values("[data-verdict]", "data-verdict")) == ["0", "1", "1"]  # "same": once
     assert "also at rank 1 of Hybrid" in page
-    assert "false negative" in client.get(f"/comparisons/questions/2{address(pair)}").text
+    assert "false negative" in client.get(f"/comparisons/questions/2{selection(pair)}").text
 
 
 def test_questions_that_moved_come_first_unless_the_order_is_asked_for(
     client: FlaskClient, pair: tuple[str, str]
 ) -> None:
-    def positions(**asked: str) -> list[str]:
-        page = Page(client.get(f"/comparisons/{address(pair, part='questions', **asked)}"))
+    def positions(**order: str) -> list[str]:
+        page = Page(client.get(f"/comparisons/{selection(pair, part='questions', **order)}"))
         links = page.links(".qt a")
         return [link.partition("?")[0].removeprefix("/comparisons/questions/") for link in links]
 
@@ -118,7 +119,6 @@ def test_questions_that_moved_come_first_unless_the_order_is_asked_for(
     [
         ({}, 2, {"prev": 1}),  # from elsewhere: all questions in their order
         ({"part": "questions"}, 2, {"next": 1}),  # the farthest apart comes first
-        ({"part": "questions"}, 1, {"prev": 2}),
         ({"part": "questions", "order": "set"}, 1, {"next": 2}),
         ({"part": "questions", "order": "loses"}, 2, {}),  # the only one that the filter leaves
         ({"part": "questions", "order": "loses"}, 1, {"next": 2}),  # not left by it
@@ -131,7 +131,7 @@ def test_a_question_leads_on_through_the_list_it_was_opened_from(
     position: int,
     ways: dict[str, int],
 ) -> None:
-    opened = address(pair, **opened_from)
+    opened = selection(pair, **opened_from)
     page = Page(client.get(f"/comparisons/questions/{position}{opened}"))
 
     neighbours = {
@@ -148,7 +148,7 @@ def test_rate_again_leads_a_blind_owner_to_their_task_and_only_to_one_of_theirs(
     task = client.get("/rate/").location.partition("?")[0]  # two runs: blind by itself
 
     def ways(position: int) -> list[str]:
-        page = Page(client.get(f"/comparisons/questions/{position}{address(pair)}"))
+        page = Page(client.get(f"/comparisons/questions/{position}{selection(pair)}"))
         return page.links(".list header a")
 
     assert sorted(map(ways, (1, 2))) == [[], [task, task]]  # beside either list
@@ -184,12 +184,12 @@ def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
         ani = studies.add_rater(session, study, "Ani", NOW)
         judgments.judge(session, ani, pair[0], 1, 1, NO, click("ani"))
 
-    merged = Page(client.get(f"/comparisons/{address(pair, rule='majority')}"))
-    alone = client.get(f"/comparisons/{address(pair, rule='rater Owner')}").text
+    merged = Page(client.get(f"/comparisons/{selection(pair, rule='majority')}"))
+    alone = client.get(f"/comparisons/{selection(pair, rule='rater Owner')}").text
 
     assert "1 tie" not in alone
     assert merged.links(".btn.go") == ["/study/standing"]  # others have still to rate
-    text = client.get(f"/comparisons/{address(pair, rule='rater Ani')}").text
+    text = client.get(f"/comparisons/{selection(pair, rule='rater Ani')}").text
     assert "Ani alone" in text
     assert "No answer yet: 2 of 2 questions are still to be rated." in text
 
@@ -197,13 +197,13 @@ def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
 def test_runs_of_different_questions_are_refused_with_what_differs(
     client: FlaskClient, web_database: Database, pair: tuple[str, str]
 ) -> None:
-    other = stored(web_database, [query(1, card("z"), text="Quite another")], method="other")
+    second = stored(web_database, [query(1, card("z"), text="Quite another")], method="other")
 
-    page = Page(client.get(f"/comparisons/{address((pair[0], other))}"))
+    page = Page(client.get(f"/comparisons/{selection((pair[0], second))}"))
 
     assert page.has("#different")
     assert "Quite another" in page
-    assert client.get(f"/comparisons/report.json{address((pair[0], other))}").status_code == 422
+    assert client.get(f"/comparisons/report.json{selection((pair[0], second))}").status_code == 422
 
 
 HEADER = "query_id,question,category,results_count,relevant_count,first_relevant_rank,notes\n"
@@ -253,22 +253,25 @@ def test_two_dropped_files_are_compared_and_nothing_of_them_is_in_the_study(
 def test_every_file_and_picture_of_dropped_files_can_be_taken_away(client: FlaskClient) -> None:
     page = drop(client, hybrid=rated(*HYBRID), api_only=rated(*API))
 
-    for name, made in FORMATS.items():
-        file = client.get(f"/comparisons/files/report.{name}{place(page)}&phase=1")
-        assert file.status_code == 200, name
-        assert "phase1_comparison_" in file.headers["Content-Disposition"]
-        assert f".{made.extension}" in file.headers["Content-Disposition"]
-    decoded = json.loads(client.get(f"/comparisons/files/report.json{place(page)}&phase=1").data)
-    assert [(run["name"], run["search_method"]) for run in decoded["runs"]] == [
+    links = set(Page(page).links(".side a[href^='/comparisons/files/']"))
+    assert any(link.startswith("/comparisons/files/intervals.svg") for link in links)
+    for name in FORMATS:
+        assert any(f"report.{name}?" in link for link in links), name
+    for link in links:
+        assert client.get(link).status_code == 200, link
+
+
+def test_runs_of_dropped_files_have_the_names_of_their_files_or_others(client: FlaskClient) -> None:
+    page = drop(client, hybrid=rated(*HYBRID), api_only=rated(*API))
+
+    report = client.get(f"/comparisons/files/report.json{place(page)}&phase=1")
+    assert "phase1_comparison_" in report.headers["Content-Disposition"]
+    assert [(run["name"], run["search_method"]) for run in json.loads(report.data)["runs"]] == [
         ("Hybrid", "hybrid"),
         ("API Only", "api_only"),
     ]
-    named = Page(client.get(f"/comparisons/files/{place(page)}&name=Baru&name=v1.2+lama&phase=1"))
-    assert named.texts(".ft .pair")[0] == "Baru − v1.2 lama"
-    links = set(Page(page).links(".side a[href^='/comparisons/files/']"))
-    assert any(link.startswith("/comparisons/files/intervals.svg") for link in links)
-    for link in links:
-        assert client.get(link).status_code == 200, link
+    renamed = Page(client.get(f"/comparisons/files/{place(page)}&name=Baru&name=v1.2+lama&phase=1"))
+    assert renamed.texts(".ft .pair")[0] == "Baru − v1.2 lama"
 
 
 def test_what_is_wrong_with_a_dropped_file_is_told_by_file_and_line(client: FlaskClient) -> None:
@@ -295,19 +298,19 @@ def test_files_with_different_questions_are_refused_with_those_that_differ(
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "message"),
     [
         ({"hybrid": rated(*HYBRID)}, "A comparison needs two rated CSVs."),
         ({"a": rated(*HYBRID), "b": HEADER.encode()}, "holds no question"),
     ],
 )
 def test_files_that_cannot_be_compared_say_why(
-    client: FlaskClient, files: dict[str, bytes], told: str
+    client: FlaskClient, files: dict[str, bytes], message: str
 ) -> None:
     page = drop(client, **files)
 
     assert page.status_code == 200
-    assert told in page.text
+    assert message in page.text
     assert not Page(page).has("#answer")
     assert client.post("/comparisons/files/", data={}).status_code == 422
 
@@ -317,14 +320,14 @@ def test_any_figures_can_be_shown_first(
 ) -> None:
     headline = ("composite", "coverage", "Judged@5", "R-precision (trec_eval)")
     with open_study(web_database) as (session, study):
-        expected = replace(studies.switches(study), measures=headline)
-        studies.set_switches(session, study, expected, NOW)
+        changed = replace(studies.switches(study), measures=headline)
+        studies.set_switches(session, study, changed, NOW)
 
     for part in ("", "categories", "questions"):
-        page = Page(client.get(f"/comparisons/{address(pair, part=part)}"))
+        page = Page(client.get(f"/comparisons/{selection(pair, part=part)}"))
         assert not page.all("[id*=' ']")
-    for name in FORMATS:
-        assert client.get(f"/comparisons/report.{name}{address(pair)}").status_code == 200
+    for name in ("html", "latex", "xlsx"):  # they make names, labels and sheets of them
+        assert client.get(f"/comparisons/report.{name}{selection(pair)}").status_code == 200
 
 
 def test_a_question_judged_in_part_has_its_value_with_what_is_judged(

@@ -103,15 +103,15 @@ def test_one_password_opens_the_folder_and_new_studies_but_no_session_goes_from_
     make(owner, "satu")
     make(owner, "dua")
     assert owner.get("/s/satu/runs/").status_code == 303  # signed in to the folder alone
-    answer = owner.post("/s/satu/sign-in", data={"password": PASSWORD})
-    assert "Path=/s/satu/" in answer.headers["Set-Cookie"]
+    response = owner.post("/s/satu/sign-in", data={"password": PASSWORD})
+    assert "Path=/s/satu/" in response.headers["Set-Cookie"]
     assert owner.get("/s/satu/runs/").status_code == 200
     assert owner.get("/s/dua/runs/").status_code == 303
 
-    one, two = app_of(front, "satu"), app_of(front, "dua")
-    cookie = owner.get_cookie(one.config["SESSION_COOKIE_NAME"], path="/s/satu/")
+    first, second = app_of(front, "satu"), app_of(front, "dua")
+    cookie = owner.get_cookie(first.config["SESSION_COOKIE_NAME"], path="/s/satu/")
     assert cookie is not None
-    for app, address in ((two, "/s/dua/runs/"), (front, "/")):
+    for app, address in ((second, "/s/dua/runs/"), (front, "/")):
         thief = browser(front, elsewhere=True)
         thief.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie.value)
         assert thief.get(address).status_code == 303
@@ -121,9 +121,9 @@ def test_tokens_and_invitations_are_of_one_study(front: Flask) -> None:
     client = browser(front)
     make(client, "satu")
     make(client, "dua")
-    one = app_of(front, "satu")
-    bearer = {"Authorization": f"Bearer {token(one, 'read')}"}
-    link = visitors.invite(one.extensions["database"], "Ani")
+    app = app_of(front, "satu")
+    bearer = {"Authorization": f"Bearer {token(app, 'read')}"}
+    link = visitors.invite(app.extensions["database"], "Ani")
 
     def status(name: str) -> list[int]:
         api = client.get(f"/s/{name}/api/v1/study", headers=bearer).status_code
@@ -190,13 +190,13 @@ def test_a_backup_becomes_a_study_and_what_is_none_leaves_nothing(
     client.post("/s/asal/raters/", data={"name": "Ani Wijaya"})
     backups.back_up(app_of(front, "asal").extensions["database"], tmp_path / "b", NOW)
 
-    def sent(name: str, data: bytes) -> int:
+    def restore(name: str, data: bytes) -> int:
         file = (BytesIO(data), "study.backup")
         return make(client, name, "backup", file=file).status_code
 
-    assert sent("salinan", (tmp_path / "b").read_bytes()) == 303
+    assert restore("salinan", (tmp_path / "b").read_bytes()) == 303
     assert "Wijaya" in client.get("/s/salinan/raters/").text
-    assert sent("rusak", b"no backup") == 422
+    assert restore("rusak", b"no backup") == 422
     assert make(client, "kosong", "backup").status_code == 422
     assert folder.names(studies_folder) == ["asal", "salinan"]
 
@@ -290,8 +290,10 @@ def test_a_folder_and_a_database_are_not_set_together(tmp_path: Path) -> None:
     for wrong in (both, outside, {"RELEVANSI_STUDY": "a"}):
         with pytest.raises(UnusableSetting, match="RELEVANSI_STUD"):
             Settings.from_environment(wrong)
-    one = Settings.from_environment({"RELEVANSI_STUDIES": str(tmp_path), "RELEVANSI_STUDY": "a"})
-    assert one.database_url == sqlite_url(tmp_path / "a.sqlite")
+    settings = Settings.from_environment(
+        {"RELEVANSI_STUDIES": str(tmp_path), "RELEVANSI_STUDY": "a"}
+    )
+    assert settings.database_url == sqlite_url(tmp_path / "a.sqlite")
 
 
 def test_what_nobody_asks_for_is_closed_and_opens_by_itself(

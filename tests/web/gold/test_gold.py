@@ -56,15 +56,17 @@ def test_a_file_that_was_taken_in_is_given_back_with_what_nothing_reads(
 def test_every_problem_of_a_refused_file_is_told_with_its_line(
     client: FlaskClient, address: str
 ) -> None:
-    one, two, three = (json.dumps(entry) for entry in GOLD["questions"])
-    wrong = (two.replace("has_data", "some").replace("no_data", "some"), '{"id": 3}')
-    answer = take_in(client, address, f'{{"questions": [\n{one},\n{",".join(wrong)}]}}'.encode())
+    first, second, third = (json.dumps(entry) for entry in GOLD["questions"])
+    wrong = (second.replace("has_data", "some").replace("no_data", "some"), '{"id": 3}')
+    response = take_in(
+        client, address, f'{{"questions": [\n{first},\n{",".join(wrong)}]}}'.encode()
+    )
 
-    assert answer.status_code == 422
-    page = Page(answer)
+    assert response.status_code == 422
+    page = Page(response)
     assert "line 3, questions[1].expected_result" in page
     assert "line 3, questions[2].question is missing" in page
-    assert three not in client.get(f"{address}/questions.json?version=2").text
+    assert third not in client.get(f"{address}/questions.json?version=2").text
     assert client.get(f"{address}/questions.json?version=2").status_code == 404
 
 
@@ -86,9 +88,9 @@ def test_a_set_without_gold_questions_gives_a_file_to_begin_with(
     assert address in client.get("/gold/").text
 
     starter = document(client, address)
-    asked = [question["question"] for question in starter["questions"]]
+    questions = [question["question"] for question in starter["questions"]]
 
-    assert asked == [question["question"] for question in GOLD["questions"]]
+    assert questions == [question["question"] for question in GOLD["questions"]]
     assert client.get(f"{address}/questions.json?version=1").status_code == 404
     assert take_in(client, address, starter).status_code == 303
     assert document(client, address) == starter
@@ -97,12 +99,12 @@ def test_a_set_without_gold_questions_gives_a_file_to_begin_with(
 @texts()
 def test_hostile_text_is_only_text(client: FlaskClient, address: str, name: str) -> None:
     hostile = HOSTILE[name].encode(errors="replace").decode().replace("\x00", "")
-    said = {"question": hostile or "x", "category": hostile, "expected_result": "has_data"}
-    asked = {"property_type": hostile, "location": {"keywords": [hostile]}}
-    check(take_in(client, address, {"questions": [{**said, "id": hostile}]}).text, "refused")
-    take_in(client, address, {"questions": [{**said, "id": 1, "constraints": asked}]})
+    question = {"question": hostile or "x", "category": hostile, "expected_result": "has_data"}
+    rules = {"property_type": hostile, "location": {"keywords": [hostile]}}
+    check(take_in(client, address, {"questions": [{**question, "id": hostile}]}).text, "refused")
+    take_in(client, address, {"questions": [{**question, "id": 1, "constraints": rules}]})
 
     for page in ("/gold/", address):
-        answer = client.get(page)
-        assert answer.status_code == 200
-        check(answer.text, page)
+        response = client.get(page)
+        assert response.status_code == 200
+        check(response.text, page)

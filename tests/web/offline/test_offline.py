@@ -41,9 +41,9 @@ DATA = ratings(
 
 
 def page(client: FlaskClient, run_id: str) -> Page:
-    answer = client.get(f"/runs/{run_id}/offline.html")
-    assert answer.status_code == 200
-    return Page(answer)
+    response = client.get(f"/runs/{run_id}/offline.html")
+    assert response.status_code == 200
+    return Page(response)
 
 
 def test_it_counts_cannot_tell_as_the_study_does(
@@ -72,15 +72,15 @@ def drop(client: FlaskClient, data: bytes) -> Any:
 def test_the_page_is_one_file_that_may_load_nothing_and_run_its_own_scripts_alone(
     client: FlaskClient, run_id: str
 ) -> None:
-    answer = client.get(f"/runs/{run_id}/offline.html")
-    shown, script = Page(answer), offline_page.bundle()
+    response = client.get(f"/runs/{run_id}/offline.html")
+    html, script = Page(response), offline_page.bundle()
 
-    assert "attachment; filename=rate_hybrid.html" in answer.headers["Content-Disposition"]
-    policy = shown.one("meta[http-equiv=Content-Security-Policy]")["content"]
+    assert "attachment; filename=rate_hybrid.html" in response.headers["Content-Disposition"]
+    policy = html.one("meta[http-equiv=Content-Security-Policy]")["content"]
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
-    assert not shown.has("link, img, iframe, object, embed, video, audio, [src]")
-    inside = [part.content for part in shown.all("style, script:not(#run)")]
+    assert not html.has("link, img, iframe, object, embed, video, audio, [src]")
+    inside = [part.content for part in html.all("style, script:not(#run)")]
     assert len(inside) == 3
     for part in inside:
         digest = base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
@@ -106,11 +106,11 @@ def test_both_languages_are_inside_each_with_its_decimal_sign_and_the_cut_off(
 ) -> None:
     """The line after the fifth card is only where more than five cards are listed."""
     long, short = (query(n, *(card(f"{n}{at}") for at in range(10 // n))) for n in (1, 2))
-    shown = page(client, stored(web_database, [long, short]))
+    html = page(client, stored(web_database, [long, short]))
 
-    parts = shown.all("template[lang][dir=ltr]")
-    result = [(part["lang"], part.one("[data-decimal]")["data-decimal"]) for part in parts]
-    assert result == [("id", ","), ("en", ".")]
+    parts = html.all("template[lang][dir=ltr]")
+    decimal_signs = [(part["lang"], part.one("[data-decimal]")["data-decimal"]) for part in parts]
+    assert decimal_signs == [("id", ","), ("en", ".")]
     assert [len(part.all(".cutoff")) for part in parts] == [1, 1]
 
 
@@ -121,25 +121,18 @@ def test_repeated_cards_share_a_verdict(client: FlaskClient, run_id: str) -> Non
     assert second[0]["identity"] == "slug:d"
 
 
-def test_a_question_has_its_facts_its_note_and_only_sampled_ones_are_there(
+def test_a_question_has_its_facts_and_the_owner_s_note(
     client: FlaskClient, web_database: Database
 ) -> None:
     run = imported(client, v2_answer(), "results.json").partition("/queries/")[0]
     set_study(web_database, show_record=True)
     (field,) = Page(client.get("/study/notes/")).values("[name^=note-]", "name")
     client.post("/study/notes/", data={field: "A carport\r\ncounts."})
-    whole = Page(client.get(f"{run}/offline.html"))
+    html = Page(client.get(f"{run}/offline.html"))
 
-    assert "Dekat Sun Plaza (300 m)" in whole
-    assert "Known to the record only" in whole
-    assert "A carport\ncounts." in whole.one("template[lang=en] .note-of-owner p").content
-
-    queries = [query(n, card(f"api{n}"), text=f"Question {n}") for n in range(1, 7)]
-    sampled = stored(web_database, queries)
-    client.post("/study/planning/2/sample", data={"kind": "fixed", "size": "2"})
-    shown = page(client, sampled)
-    assert "4 questions are not asked" in shown
-    assert shown.count("template[id^=prose-]") == 2
+    assert "Dekat Sun Plaza (300 m)" in html
+    assert "Known to the record only" in html
+    assert "A carport\ncounts." in html.one("template[lang=en] .note-of-owner p").content
 
 
 def test_in_a_blind_study_the_page_names_neither_run_nor_method(
@@ -148,16 +141,16 @@ def test_in_a_blind_study_the_page_names_neither_run_nor_method(
     secret = stored(web_database, QUERIES, method="secretmethod")
     stored(web_database, QUERIES, method="api_only")
     with web_database.writing() as session:
-        result = session.get_one(Run, secret)
-        result.llm, result.timestamp = "secretllm", "20260126_141433"
-        sha256, source = result.files[0].sha256, result.files[0].name
+        stored_run = session.get_one(Run, secret)
+        stored_run.llm, stored_run.timestamp = "secretllm", "20260126_141433"
+        sha256, source = stored_run.files[0].sha256, stored_run.files[0].name
         session.commit()
-    answer = client.get(f"/runs/{secret}/offline.html")
+    response = client.get(f"/runs/{secret}/offline.html")
 
-    assert described(Page(answer))["blind"]
-    shown = answer.text + answer.headers["Content-Disposition"]
+    assert described(Page(response))["blind"]
+    received = response.text + response.headers["Content-Disposition"]
     for name in (secret, "secretmethod", "secretllm", "20260126", sha256, source):
-        assert name not in shown
+        assert name not in received
 
 
 def hostile(text: str) -> OfflineRun:
@@ -191,11 +184,11 @@ def test_hostile_texts_stay_texts(app: Flask, name: str) -> None:
 
     for acting in ("<script", "<style", "<template", "<svg", "<img", "<iframe", "<hx-"):
         assert text.count(acting) == calm.count(acting)
-    shown = Page(text)
-    attributes = {name for one in shown.all("*") for name in one.element.attrib}
+    html = Page(text)
+    attributes = {name for element in html.all("*") for name in element.element.attrib}
     assert not [name for name in attributes if name.startswith("on")]
-    assert not shown.has("[href^='javascript:'], [href^='data:']")
-    assert described(shown)["queries"][0]["question"] == question
+    assert not html.has("[href^='javascript:'], [href^='data:']")
+    assert described(html)["queries"][0]["question"] == question
 
 
 def drop_and_store(client: FlaskClient, rater: str = "Ani", data: bytes = DATA) -> Any:
@@ -215,8 +208,8 @@ def test_ratings_are_told_before_they_are_stored_under_the_name_that_was_confirm
     after = drop_and_store(client, "Budi")
     assert run_id in after.request.path
     with web_database.reading() as session:
-        named = select(Rater.name).join(Event, Event.rater_id == Rater.id)
-        assert set(session.scalars(named)) == {"Budi"}
+        names = select(Rater.name).join(Event, Event.rater_id == Rater.id)
+        assert set(session.scalars(names)) == {"Budi"}
     assert "imported before" in drop(client, DATA.replace(b'"Ani"', b'"Budi"')).text
 
 
@@ -243,8 +236,8 @@ OTHER = ratings(
 
 def verdicts(database: Database) -> list[str | None]:
     with database.reading() as session:
-        result = select(Judgment.verdict).order_by(Judgment.judged_item_id)
-        return list(session.scalars(result))
+        statement = select(Judgment.verdict).order_by(Judgment.judged_item_id)
+        return list(session.scalars(statement))
 
 
 def test_a_file_in_an_existing_name_changes_nothing_until_it_is_ticked(
@@ -267,9 +260,9 @@ def test_a_file_in_an_existing_name_changes_nothing_until_it_is_ticked(
     assert "These are ratings by Ani: store them in that name" in report
 
     (token,) = tokens(dropped)
-    asked = decide(client, token, "Ani")
-    assert "These files are not stored yet." in asked.text
-    assert tokens(asked) == [token]
+    unconfirmed = decide(client, token, "Ani")
+    assert "These files are not stored yet." in unconfirmed.text
+    assert tokens(unconfirmed) == [token]
     assert verdicts(web_database) == before
 
     assert run_id in decide(client, token, "Ani", confirm="1").request.path
@@ -283,8 +276,8 @@ def test_ratings_that_waited_for_their_run_are_stored_once_their_report_was_show
     (token,) = tokens(drop(client, DATA))
     run_id = stored(web_database, QUERIES)
 
-    said = {"token": token, "action": "store"}
-    response = client.post("/runs/import", data=said, follow_redirects=True)
+    form = {"token": token, "action": "store"}
+    response = client.post("/runs/import", data=form, follow_redirects=True)
 
     assert "No rater has this name yet" in response.text
     assert verdicts(web_database) == []

@@ -77,8 +77,8 @@ def _browser(proxy: Proxy) -> Client:
 
 
 def status_of(client: Client, address: str, **headers: str) -> int:
-    named = {"Accept-Language": "en", **headers}
-    return client.get(address, headers=named, follow_redirects=True).status_code
+    merged = {"Accept-Language": "en", **headers}
+    return client.get(address, headers=merged, follow_redirects=True).status_code
 
 
 def web_database(app: Flask) -> Database:
@@ -113,10 +113,10 @@ def test_anybody_else_is_told_whom_to_ask(
 ) -> None:
     invite(web_database(app), "Ani <ani@kampus.example>")
     proxy.person = person
-    answer = browser.get("/runs/", headers={"Accept-Language": "en"}, follow_redirects=True)
+    response = browser.get("/runs/", headers={"Accept-Language": "en"}, follow_redirects=True)
 
-    assert answer.status_code == (403 if person else 401)
-    assert (OWNER in answer.text) == bool(person)
+    assert response.status_code == (403 if person else 401)
+    assert (OWNER in response.text) == bool(person)
 
 
 def test_a_withdrawn_invitation_ends_it_and_two_raters_of_one_address_are_nobody(
@@ -140,8 +140,8 @@ def test_the_header_of_anybody_else_opens_nothing(app: Flask) -> None:
     closed = [knock for knock in knocks(app) if not is_open_to("stranger", knock.role)]
     assert len(closed) > 30
     for knock in closed:
-        answer = as_seen_by(app, None, knock, headers)
-        assert is_refused(answer.status_code, answer.headers.get("Location", "")), knock
+        response = as_seen_by(app, None, knock, headers)
+        assert is_refused(response.status_code, response.headers.get("Location", "")), knock
     for base in ({}, visitors.ELSEWHERE):
         client = app.test_client()
         client.environ_base.update(base)

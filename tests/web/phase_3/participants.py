@@ -25,9 +25,9 @@ NOBODY = "http://127.0.0.1:9"
 
 def opened(database: Database, endpoint: str, **settings: object) -> str:
     """Open phase 3 with the chatbot at an address; return the path of everybody's link."""
-    expected = replace(SETTINGS, endpoint=endpoint, tries=1, **settings)
+    changed = replace(SETTINGS, endpoint=endpoint, tries=1, **settings)
     with open_study(database) as (session, study):
-        user_studies.set_settings(session, study, expected, NOW)
+        user_studies.set_settings(session, study, changed, NOW)
         token = participants.make_link(session, study, access.now()).token
     return f"/take-part/{token}"
 
@@ -46,10 +46,10 @@ def taking_part(app: Flask, link: str, *, elsewhere: bool = False) -> FlaskClien
 
 def ask(app: Flask, client: FlaskClient, question: str, **more: str) -> str:
     """Ask a question; return where it stands, once nothing is being asked any more."""
-    answer = client.post("/ask/", data={"question": question, **more})
-    assert answer.status_code == 303, answer.text
+    response = client.post("/ask/", data={"question": question, **more})
+    assert response.status_code == 303, response.text
     assert workers(app).is_idle(WAIT)
-    return answer.headers["Location"]
+    return response.headers["Location"]
 
 
 def as_participant(demo: Flask) -> FlaskClient:
@@ -63,12 +63,12 @@ def personal_link(demo: Flask) -> str:
     """Return a new way back for the first participant."""
     with demo.extensions["database"].writing() as session:
         participant = participants.everybody(session, study_of(session))[0]
-        made = participants.personal_link(session, participant, NOW.replace(year=9000))
+        link = participants.personal_link(session, participant, NOW.replace(year=9000))
         session.commit()
-    return f"/take-part/{made.token}"
+    return f"/take-part/{link.token}"
 
 
 def agree(client: FlaskClient, address: str) -> None:
     """Consent to take part, by a link."""
-    answer = client.post(address, data=consent_form(Page(client.get(address))))
-    assert visitors.goes_to(client, answer) == "/ask/"
+    response = client.post(address, data=consent_form(Page(client.get(address))))
+    assert visitors.goes_to(client, response) == "/ask/"

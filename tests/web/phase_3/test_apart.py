@@ -14,6 +14,7 @@ from relevansi.db.engine import Database
 from relevansi.records import Relevance
 from relevansi.services.judging import judgments
 from relevansi.services.phase_3 import questionnaires
+from relevansi.web.frame import access
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.phase_3.participants import asked, opened, taking_part
@@ -40,33 +41,34 @@ def phase_3(database: Database) -> None:
             assert rater is not None
             position = asked(session, person, "Question 1", now=later)
             assert person.run_id is not None
-            verdict, said = Relevance.RELEVANT, click(f"c{name}", minute=2)
-            judgments.judge(session, rater, person.run_id, position, 1, verdict, said)
+            verdict, event = Relevance.RELEVANT, click(f"c{name}", minute=2)
+            judgments.judge(session, rater, person.run_id, position, 1, verdict, event)
             questionnaires.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
 
 
 def test_every_page_of_the_study_stays_equal(
     app: Flask, web_database: Database, run_id: str
 ) -> None:
-    other = stored(web_database, QUERIES, method="vector_only")
+    second_run = stored(web_database, QUERIES, method="vector_only")
     visitors.lock(web_database)
     owner, ani = visitors.owner(app), visitors.invited(app, "Ani")
     task = ani.get("/rate/").headers["Location"]
     addresses = [
         *PAGES,
-        *(f"/runs/{one}" for one in (run_id, other)),
+        *(f"/runs/{run}" for run in (run_id, second_run)),
         *(f"/runs/{run_id}/{name}" for name in ("metrics.json", "export.csv", "export.json")),
-        f"/comparisons/?runs={run_id}&runs={other}",
+        f"/comparisons/?runs={run_id}&runs={second_run}",
     ]
 
-    def seen() -> dict[str, bytes]:
-        result = {address: _timeless(owner.get(address).data) for address in addresses}
-        return result | {f"Ani: {path}": ani.get(path).data for path in ("/", task, "/history/")}
+    def pages() -> dict[str, bytes]:
+        responses = {address: owner.get(address) for address in addresses}
+        responses |= {f"Ani: {path}": ani.get(path) for path in ("/", task, "/history/")}
+        assert {response.status_code for response in responses.values()} == {200}
+        return {address: _timeless(response.data) for address, response in responses.items()}
 
-    before = seen()
-    assert [path for path in addresses if owner.get(path).status_code != 200] == []
+    before = pages()
     phase_3(web_database)
-    after = seen()
+    after = pages()
 
     assert [address for address, page in before.items() if page != after[address]] == []
 
@@ -110,12 +112,19 @@ def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, r
     """Owner, rater and participant differ, a stranger has none; the same page to page."""
     visitors.lock(app.extensions["database"])
     link = participants.opened(app.extensions["database"], participants.NOBODY)
-    visitors.assert_told_apart(
-        app,
-        (visitors.owner(app), f"/runs/{run_id}/queries/1"),
-        (visitors.invited(app, "Ani"), "/history/"),
-        (participants.taking_part(app, link), "/ask/"),
-    )
+    responses = [
+        visitors.owner(app).get(f"/runs/{run_id}/queries/1"),
+        visitors.invited(app, "Ani").get("/history/"),
+        participants.taking_part(app, link).get("/ask/"),
+    ]
+    stranger = visitors.browser(app).get("/sign-in")
+
+    keys = [response.headers[access.RATER] for response in responses]
+    assert [Page(response)["data-rater"] for response in responses] == keys
+    assert all(re.fullmatch("[0-9a-f]{16}", key) for key in keys)
+    assert len(set(keys)) == 3
+    assert Page(stranger)["data-rater"] == ""
+    assert access.RATER not in stranger.headers
 
 
 def test_pages_for_everybody_lead_a_participant_to_their_own(participant: FlaskClient) -> None:

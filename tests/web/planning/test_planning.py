@@ -17,7 +17,7 @@ from tests.web.conftest import judge, stored
 PAGE = "/study/planning"
 
 
-def said(client: FlaskClient, part: str, address: str = PAGE) -> str:
+def section(client: FlaskClient, part: str, address: str = PAGE) -> str:
     return Page(client.get(address)).one(f"#{part}, section:has(> #{part})").text
 
 
@@ -36,9 +36,9 @@ def test_a_wrong_value_is_named_at_its_field(client: FlaskClient, run_id: str) -
     assert run_id
     assert not Page(client.get(PAGE)).has("#table-plan")  # nothing is rated yet
     wish = {"difference": "much", "raters": "0", "figure": "none", "power": "1", "pair": "a~b"}
-    answer = client.get(PAGE, query_string=wish)
-    assert answer.status_code == 200
-    assert Page(answer).count("[aria-invalid=true]") == Page(answer).count(".error") == 2
+    response = client.get(PAGE, query_string=wish)
+    assert response.status_code == 200
+    assert Page(response).count("[aria-invalid=true]") == Page(response).count(".error") == 2
 
 
 def test_each_question_set_has_a_plan_of_its_own(
@@ -48,7 +48,7 @@ def test_each_question_set_has_a_plan_of_its_own(
         stored(web_database, [query(n, card("a"), text=f"{text} {n}") for n in range(1, 4)])
     client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
 
-    assert "It drew 2 of 3 questions at random." in said(client, "sample", f"{PAGE}?set=1")
+    assert "It drew 2 of 3 questions at random." in section(client, "sample", f"{PAGE}?set=1")
     newest = client.get(PAGE).text
     assert "Draw the sample" in newest
     assert "Question set B" in newest
@@ -71,12 +71,12 @@ def _runs(web_database: Database) -> tuple[str, str]:
 def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
     client: FlaskClient, runs: tuple[str, str]
 ) -> None:
-    asked = f"runs={runs[0]}&runs={runs[1]}"
+    selection = f"runs={runs[0]}&runs={runs[1]}"
     where = (PAGE, "/study/standing")
-    comparison = f"/comparisons/?{asked}&part=details"
+    comparison = f"/comparisons/?{selection}&part=details"
     for place in where:
         assert "12 cards in 6 questions: 1, 2, 3, 4, 5, 6" in client.get(place).text, place
-    assert "The questions that can change most: 1, 2." in said(client, "settled")
+    assert "The questions that can change most: 1, 2." in section(client, "settled")
     assert "0 of 4 orders are fixed." in client.get(comparison).text
     for number in range(1, 7):
         judge(client, runs[0], number)
@@ -87,7 +87,7 @@ def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
         assert "order fixed: Hybrid above" in page, place
         assert "Judged so far: 7 of 12 distinct cards and empty lists." in page, place
     assert "0 of 4 orders are fixed." not in client.get(comparison).text
-    json = client.get(f"/comparisons/report.json?{asked}").json
+    json = client.get(f"/comparisons/report.json?{selection}").json
     assert json is not None
     assert json["settled"][0] == {
         "runs": [*runs],
@@ -167,26 +167,27 @@ def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
 
     page = client.get(f"/runs/{run_id}").text
     assert "Over all 4 questions of the run the coverage is 0.75" in page  # 3 lists of 4
+    assert "2 questions are not asked" in client.get(f"/runs/{run_id}/offline.html").text
     page = client.get(f"/runs/{run_id}/queries/{outside[0]}").text
     assert remark in page
     assert Page(page).one("title").text.startswith("Question")  # without a number
-    shown = Page(client.get(f"/runs/{run_id}/queries/{inside[0]}"))
-    assert remark not in shown
-    assert "Question 1 of 2" in shown
+    sampled = Page(client.get(f"/runs/{run_id}/queries/{inside[0]}"))
+    assert remark not in sampled
+    assert "Question 1 of 2" in sampled
     following = f"/runs/{run_id}/queries/{inside[1]}"
-    assert shown.links("[rel=next][data-walk][aria-keyshortcuts=l]") == [following]
+    assert sampled.links("[rel=next][data-walk][aria-keyshortcuts=l]") == [following]
     go_on = f"a[href^='/runs/{run_id}/queries/{inside[0]}']"
     assert Page(client.get("/runs/")).has(go_on)
 
 
-def rated(database: Database, *, sample: bool = False, left: int = 0) -> None:
+def rated(database: Database, *, sample: bool = False, unjudged: int = 0) -> None:
     with open_study(database) as (session, study):
         owner = studies.raters(session, study)[0]
         runs = study_of_two_runs(session, study)
         if sample:
             drawn(session, owner, runs[0])
         machines = machine(session, study), machine(session, study, "Other")
-        by_machine = {n: letters for n, letters in BY_MACHINE.items() if n <= 8 - left}
+        by_machine = {n: letters for n, letters in BY_MACHINE.items() if n <= 8 - unjudged}
         for run in runs:
             judge_all(session, machines[0], run, by_machine)
             judge_all(session, owner, run, BY_PEOPLE)
@@ -198,28 +199,28 @@ def test_figures_stand_beside_those_of_people_alone_with_the_rule(
 ) -> None:
     rated(web_database, sample=True)
 
-    shown = said(client, "machine_help")
+    words = section(client, "machine_help")
 
-    assert "Rule: People with a machine's help, chosen" in shown
-    assert "seed 1936. It drew 4 of 8 questions at random." in shown
-    assert "It was chosen before the first verdict." in shown
-    assert "Not valid" not in shown
+    assert "Rule: People with a machine's help, chosen" in words
+    assert "seed 1936. It drew 4 of 8 questions at random." in words
+    assert "It was chosen before the first verdict." in words
+    assert "Not valid" not in words
     # P@5: people 1, 1/2, 1/2, 1; the machine 1, 1/2, 0, 1 and 1/2, 1, 0, 1/2: cov 3/32, var 39/224,
     # weight 7/26, so 3/4 + 7/26 x (1/2 - 5/8).
-    assert re.search(r"Precision@5, Hybrid 0\.72 \[0\.\d+; 0\.\d+\] 0\.75 \[0\.\d+;", shown)
-    assert " 0.27 " in shown
-    assert "4 of 8" in shown
+    assert re.search(r"Precision@5, Hybrid 0\.72 \[0\.\d+; 0\.\d+\] 0\.75 \[0\.\d+;", words)
+    assert " 0.27 " in words
+    assert "4 of 8" in words
 
 
 def test_a_machine_with_cards_left_is_said_to_have_them_and_another_can_be_chosen(
     client: FlaskClient, web_database: Database
 ) -> None:
-    rated(web_database, sample=True, left=2)
+    rated(web_database, sample=True, unjudged=2)
 
     page = Page(client.get(PAGE))
-    shown = said(client, "machine_help")
+    words = section(client, "machine_help")
 
-    assert "Mesin has cards left in 2 of 8 questions." in shown
-    assert "The machine has cards left." in shown
-    other = said(client, "machine_help", page.link("Other"))
-    assert "Other has cards left in 8 of 8 questions." in other
+    assert "Mesin has cards left in 2 of 8 questions." in words
+    assert "The machine has cards left." in words
+    of_second = section(client, "machine_help", page.link("Other"))
+    assert "Other has cards left in 8 of 8 questions." in of_second

@@ -35,29 +35,32 @@ class Program:
 
     def __init__(self, app: Flask, *scopes: Scope, rater: str | None = None) -> None:
         self.client = app.test_client()
-        made = token(app, *scopes or ("everything",), rater=rater)
-        self.headers = {"Authorization": f"Bearer {made}"}
+        secret = token(app, *scopes or ("everything",), rater=rater)
+        self.headers = {"Authorization": f"Bearer {secret}"}
 
-    def ask(self, method: str, path: str, **sent: Any) -> TestResponse:
+    def ask(self, method: str, path: str, **options: Any) -> TestResponse:
         address = f"/api/v1{path}"
-        return self.client.open(address, method=method, headers=self.headers, **sent)
+        return self.client.open(address, method=method, headers=self.headers, **options)
 
     def get(self, path: str, **query: Any) -> Any:
-        answer = self.ask("GET", path, query_string=query)
-        assert answer.status_code == 200, answer.text
-        return answer.json
+        response = self.ask("GET", path, query_string=query)
+        assert response.status_code == 200, response.text
+        return response.json
 
     def post(self, path: str, *, status: int = 200, **body: Any) -> Any:
-        answer = self.ask("POST", path, json=body)
-        assert answer.status_code == status, answer.text
-        return answer.json
+        response = self.ask("POST", path, json=body)
+        assert response.status_code == status, response.text
+        return response.json
 
-    def send(self, *files: tuple[str, bytes], status: int = 201, **said: Any) -> Any:
+    def send(self, *files: tuple[str, bytes], status: int = 201, **fields: Any) -> Any:
         """Send files to be imported."""
-        form = {**said, "files": [(BytesIO(data), name) for name, data in files]}
-        answer = self.ask("POST", "/runs", data=form, content_type="multipart/form-data")
-        assert answer.status_code == status, answer.text
-        return answer.json
+        response = self.upload("/runs", *files, **fields)
+        assert response.status_code == status, response.text
+        return response.json
+
+    def upload(self, path: str, *files: tuple[str, bytes], **fields: Any) -> TestResponse:
+        form = {**fields, "files": [(BytesIO(data), name) for name, data in files]}
+        return self.ask("POST", path, data=form, content_type="multipart/form-data")
 
 
 @contextmanager

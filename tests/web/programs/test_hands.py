@@ -24,7 +24,7 @@ PLACES = [(query.query_id, rank) for query in QUERIES for rank in range(1, len(q
 VERDICTS = st.tuples(st.sampled_from(PLACES), st.sampled_from(["0", "1", "unsure", ""]))
 GRADES = st.tuples(st.sampled_from([1, 2, 6]), st.sampled_from([0, 3, 5, None]))
 ACTS = st.lists(st.tuples(st.booleans(), st.one_of(VERDICTS, GRADES)), min_size=1, max_size=12)
-WRITERS, TRIES = 60, 2
+WRITERS, TRIES = 24, 2
 NUMBERS = count()
 """Of events: examples share their study."""
 
@@ -38,7 +38,7 @@ def test_two_hands_of_a_study_never_disagree(
     program = Program(app)
     results = program.get(f"/runs/{run_id}/results")["data"]
     items = {(result["query_id"], result["rank"]): result["item"] for result in results}
-    said: dict[int, str] = {}
+    verdicts: dict[int, str] = {}
     grades: dict[int, int | None] = {}
     for item in set(items.values()):  # what the example before left
         program.post("/judgments", event_id=f"e{next(NUMBERS)}", item=item, verdict=None)
@@ -48,7 +48,7 @@ def test_two_hands_of_a_study_never_disagree(
     for by_page, (place, value) in acts:
         event_id = f"e{next(NUMBERS)}"
         if isinstance(place, tuple):
-            said[items[place]] = str(value)
+            verdicts[items[place]] = str(value)
             if by_page:
                 judge(client, run_id, place[0], place[1], str(value))
             else:
@@ -62,19 +62,21 @@ def test_two_hands_of_a_study_never_disagree(
             else:
                 program.post(f"{address}s", event_id=event_id, quality=value)
 
-    stand = {item: verdict for item, verdict in said.items() if verdict}
-    given_now = {result["item"]: result["verdict"] for result in program.get("/judgments")["data"]}
-    assert given_now == stand
+    expected = {item: verdict for item, verdict in verdicts.items() if verdict}
+    verdicts_of_program = {
+        result["item"]: result["verdict"] for result in program.get("/judgments")["data"]
+    }
+    assert verdicts_of_program == expected
     for query in QUERIES:
         page = Page(client.get(f"/runs/{run_id}/queries/{query.query_id}"))
         for card in page.all("article[data-rank]"):
             item = items[query.query_id, int(card["data-rank"])]
             pressed = [result["value"] for result in card.all("[aria-pressed=true]")]
-            assert pressed == ([stand[item]] if item in stand else [])
+            assert pressed == ([expected[item]] if item in expected else [])
     rated = {result["query_id"]: result["quality"] for result in program.get("/ratings")["data"]}
     assert rated == {query: grade for query, grade in grades.items() if grade is not None}
-    shown = client.get(f"/runs/{run_id}/metrics.json").json
-    assert shown == program.get(f"/runs/{run_id}/figures")
+    figures = client.get(f"/runs/{run_id}/metrics.json").json
+    assert figures == program.get(f"/runs/{run_id}/figures")
 
 
 def test_many_writers_at_once_store_each_event_once(app: Flask, run_id: str) -> None:
@@ -92,27 +94,27 @@ def test_many_writers_at_once_store_each_event_once(app: Flask, run_id: str) -> 
             "item": items[number % len(items)],
             "verdict": str(number % 2),
         }
-        return [_sent(address, owner, body) for _ in range(TRIES)]
+        return [send(address, owner, body) for _ in range(TRIES)]
 
     with served(app) as address, ThreadPoolExecutor(WRITERS) as at_once:
-        answers = Counter(code for codes in at_once.map(write, range(WRITERS)) for code in codes)
+        statuses = Counter(code for codes in at_once.map(write, range(WRITERS)) for code in codes)
 
-    assert answers == {200: WRITERS * TRIES}
+    assert statuses == {200: WRITERS * TRIES}
     with app.extensions["database"].reading() as session:
         stored = Counter(session.scalars(select(Event.event_id)))
         verdicts = set(session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all())
     assert stored == {f"w{number}": 1 for number in range(WRITERS)}
     assert {item for item, _ in verdicts} == set(items)
-    shown = program.get(f"/runs/{run_id}/results")["data"]
-    assert {(result["item"], str(result["relevance"])) for result in shown} == verdicts
+    rows = program.get(f"/runs/{run_id}/results")["data"]
+    assert {(result["item"], str(result["relevance"])) for result in rows} == verdicts
 
 
-def _sent(address: str, sent: str, body: dict[str, object]) -> int:
+def send(address: str, secret: str, body: dict[str, object]) -> int:
     """Send a verdict until it is answered by more than "busy"."""
     place = urlsplit(address)
     for _ in range(50):
         connection = HTTPConnection(place.netloc, timeout=60)
-        headers = {"Authorization": f"Bearer {sent}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
         connection.request("POST", f"{place.path}/judgments", json.dumps(body), headers)
         status = connection.getresponse().status
         connection.close()

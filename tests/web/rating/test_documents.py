@@ -35,16 +35,13 @@ def wrong_words(page: Page) -> list[str]:
     visited = "//text()[not(parent::script or parent::style or ancestor::pre)]"  # examples of files
     parts = page.element.xpath(f"{visited} | //@aria-label | //@title | //@placeholder | //@alt")
     sources = {measure.source for measure in MEASURES.values()}  # titles of works
-    said = [" ".join(str(part).split()) for part in parts]
-    return [one for one in said if WORDS.search(one) and one not in {*sources, "bedrooms"}]
+    texts = [" ".join(str(part).split()) for part in parts]
+    return [text for text in texts if WORDS.search(text) and text not in {*sources, "bedrooms"}]
 
 
 @pytest.mark.parametrize(
     ("who", "language"),
-    [
-        *(("owner", "en"), ("owner of an open study", "id")),
-        *(("rater", "id"), ("nothing imported", "en")),
-    ],
+    [("owner of an open study", "id"), ("rater", "id"), ("nothing imported", "en")],
 )
 def test_no_page_speaks_of_properties_or_offers_what_is_for_them(
     app: Flask, web_database: Database, language: str, who: str
@@ -62,7 +59,7 @@ def test_no_page_speaks_of_properties_or_offers_what_is_for_them(
         for run in stored.runs:
             assert client.post(f"/runs/{run.id}/delete").status_code == 303
 
-    pages = [shown for shown in opened(client, "/") if shown[0] not in ABOUT_ALL]
+    pages = [visit for visit in opened(client, "/") if visit[0] not in ABOUT_ALL]
 
     assert len(pages) > (8 if who == "rater" else 25)
     wrong = {address: wrong_words(page) for _, address, page in pages if page is not None}
@@ -93,9 +90,9 @@ def test_the_owner_s_switches_that_have_nothing_to_do_stay_as_they_are(
     set_study(web_database, show_record=True)
     imported(web_database, *collection())
 
-    answer = Page(client.get("/study/")).submit(client, "form.set", name="Passages")
+    response = Page(client.get("/study/")).submit(client, "form.set", name="Passages")
 
-    assert answer.status_code == 303
+    assert response.status_code == 303
     with open_study(web_database) as (_, study):
         assert (study.name, study.show_record, study.show_pictures) == ("Passages", True, False)
 
@@ -110,15 +107,15 @@ def with_canaries() -> tuple[tuple[str, bytes], ...]:
             "run_id": "CANARY-run",
             "rank": rank,
             "score": 770077.5 + rank,
-            "doc_id": f"CANARY-{system if is_own else 'id'}-{rank}",
+            "doc_id": f"CANARY-{system if is_of_one_list else 'id'}-{rank}",
             "title": "Wire",
-            "text": f"Copper wire bends, says {'one' if is_own else 'every'} list.",
+            "text": f"Copper wire bends, says {'one' if is_of_one_list else 'every'} list.",
             "canary_key": f"CANARY-value-{system}",
             "CANARY-key": "x",
             "tag": "CANARY-tag",
         }
         for system in RANKS
-        for rank, is_own in ((1, False), (RANKS[system], True))
+        for rank, is_of_one_list in ((1, False), (RANKS[system], True))
     ]
     return (("CANARY-file.jsonl", lines(rows)),)
 
@@ -136,29 +133,29 @@ def test_nothing_that_one_run_says_reaches_a_blind_rater(
     assert len(ids) == 2
     add_raters(web_database, "Ani")
     client = in_english(app)
-    owner = "".join(client.get(f"/runs/{one}").text for one in ids)
+    owner = "".join(client.get(f"/runs/{run_id}").text for run_id in ids)
     assert TELLING.search(owner)  # the owner reads which system is which
-    offline = [client.get(f"/runs/{one}/offline.html").text for one in ids]
+    offline = [client.get(f"/runs/{run_id}/offline.html").text for run_id in ids]
     client.post("/sign-in/as", data={"rater": "2"})
 
     visited = {address: page.source for _, address, page in opened(client, "/") if page is not None}
     task = begin(client)
     page = Page(client.get(task))
     for key in page.values(".card [name=card]"):
-        answer = client.post(f"{task}/judgment", data={"card": key, "relevance": "1"},
+        response = client.post(f"{task}/judgment", data={"card": key, "relevance": "1"},
                              headers=PART)  # fmt: skip
-        assert answer.status_code == 200
-        visited[key] = answer.text
+        assert response.status_code == 200
+        visited[key] = response.text
 
     assert page.count(".card") == 3
     for text in [*visited.values(), *offline]:
         assert TELLING.search(text) is None
-        assert not any(one in text for one in ids)
+        assert not any(run_id in text for run_id in ids)
     # A file to rate without a server is of one list, so its ranks tell no system from another.
     assert not any(map(RANK.search, visited.values()))
     client.post("/sign-in/as", data={"rater": "1"})
     set_study(web_database, blind=False)
-    of_owner = "".join(client.get(f"/runs/{one}/queries/1").text for one in ids)
+    of_owner = "".join(client.get(f"/runs/{run_id}/queries/1").text for run_id in ids)
     assert {"117", "118"} <= set(RANK.findall(of_owner))  # where nobody is blind, ranks tell
 
 
@@ -210,8 +207,8 @@ def test_a_long_text_is_cut_and_shown_whole_on_request(
     page = passage(client, web_database, doc_id="d", text="Copper. " * 4_000 + "The very end.")
     assert "The very end." not in page
 
-    whole = page.one(".fold a[href*=whole]")["href"]
-    page = Page(client.get(page.one("#question")["data-address"] + whole))
+    full_text = page.one(".fold a[href*=whole]")["href"]
+    page = Page(client.get(page.one("#question")["data-address"] + full_text))
 
     assert "The very end." in page.one(".fold[open] .rest").text
     assert len(page.one(".excerpt").text) < 400
@@ -253,8 +250,8 @@ def test_an_open_page_and_the_page_of_a_run_say_where_the_pool_ends(
     address = f"/runs/{run_id}/queries/1"
 
     page = Page(client.get(address))
-    listed = [one["class"] for one in page.all("#cards > *")]
-    assert listed == ["card document", "cutoff", "card document", "card document"]
+    parts = [element["class"] for element in page.all("#cards > *")]
+    assert parts == ["card document", "cutoff", "card document", "card document"]
     assert "provisional" in Page(client.get(f"/runs/{run_id}")).one("#state").text
     client.post(f"{address}/results/1/judgment", data={"relevance": "1"}, headers=PART)
 
@@ -292,9 +289,9 @@ def test_grades_come_back_from_a_file_that_was_rated_without_a_server(
         for query in run["queries"]
     ]
     changes = [change(1, 1, "relevance", "3", rank=1), change(2, 1, "relevance", "4", rank=2)]
-    whole = {**{name: run[name] for name in ("format", "version", "identity")}, "rater": "Sari"}
+    header = {**{name: run[name] for name in ("format", "version", "identity")}, "rater": "Sari"}
     data = json.dumps(
-        {**whole, "device": "laptop", "queries": queries, "changes": changes}
+        {**header, "device": "laptop", "queries": queries, "changes": changes}
     ).encode()
 
     report = client.post(
@@ -305,5 +302,5 @@ def test_grades_come_back_from_a_file_that_was_rated_without_a_server(
     assert "grade 4" in Page(report).one(".problems").text  # which is not on the scale
     with open_study(web_database) as (session, _):
         sari = session.scalars(select(Rater).where(Rater.name == "Sari")).one()
-        given = session.scalars(select(Judgment).where(Judgment.rater_id == sari.id))
-        assert [one.verdict for one in given] == ["3"]
+        judgments = session.scalars(select(Judgment).where(Judgment.rater_id == sari.id))
+        assert [judgment.verdict for judgment in judgments] == ["3"]

@@ -6,13 +6,10 @@ import re
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import select
 
 from relevansi.db.engine import Database
-from relevansi.db.tables.catalogue import Search
 from tests.page import Page
 from tests.services.runs.runs import card, query
-from tests.stored_studies import open_study
 from tests.web.conftest import PART, stored
 from tests.web.documents import collection, imported
 from tests.web.rating.blind_study import begin, keys, place, set_study, three_runs
@@ -34,18 +31,18 @@ def _empty(web_database: Database) -> str:
 def test_an_empty_answer_is_looked_up_and_evidence_sets_its_outcome(
     client: FlaskClient, empty: str
 ) -> None:
-    result = look(client, empty, "house")
-    assert len(pins(result)) == 2
-    pin = {"evidence": "1", "listing": pins(result)[0], "event_id": "p"}
-    answer = Page(client.post(f"{empty}/evidence", data=pin, headers=PART))
-    assert answer.all("#outcome [value=false_negative][aria-pressed=true]")
+    hits = look(client, empty, "house")
+    assert len(pins(hits)) == 2
+    pin = {"evidence": "1", "listing": pins(hits)[0], "event_id": "p"}
+    part = Page(client.post(f"{empty}/evidence", data=pin, headers=PART))
+    assert part.all("#outcome [value=false_negative][aria-pressed=true]")
     assert evidence(client, empty) == ["House a"]
     assert look(client, empty, "house").all(".hit .pin[aria-pressed=true]")
     item = Page(client.get(empty)).values("#evidence [name=item]")[0]
     client.post(f"{empty}/evidence", data={"evidence": "", "item": item, "event_id": "q"})
     assert evidence(client, empty) == []
     assert not Page(client.get(empty)).all("#outcome [aria-pressed=true]")
-    assert client.get("/history/").status_code == 200
+    assert "house" in Page(client.get("/history/"))
 
 
 def test_without_a_script_a_search_is_a_page_and_a_pin_leads_back_to_it(
@@ -54,23 +51,11 @@ def test_without_a_script_a_search_is_a_page_and_a_pin_leads_back_to_it(
     page = Page(client.get(f"{empty}/look", query_string={"words": "house", "price_to": "1"}))
     assert page.values("#look-words") == ["house"]
     pin = {"evidence": "1", "listing": pins(page)[0]}
-    answer = client.post(f"{empty}/evidence", data=pin)
-    assert answer.status_code == 303
-    back = Page(client.get(answer.location))
+    response = client.post(f"{empty}/evidence", data=pin)
+    assert response.status_code == 303
+    back = Page(client.get(response.location))
     assert back.values("#look-words") == ["house"]
     assert [chip["value"] for chip in back.all(".facet input")] == ["1"]
-
-
-def test_only_what_a_rater_looks_up_is_stored_as_a_search(
-    client: FlaskClient, web_database: Database, empty: str
-) -> None:
-    client.get(empty)
-    client.get(f"{empty}/look", headers=PART)
-    look(client, empty, "hou")
-    look(client, empty, "house", start="20")
-    with open_study(web_database) as (session, _study):
-        assert session.scalars(select(Search.words)).all() == ["hou"]
-    assert "hou" in Page(client.get("/history/")).text
 
 
 @pytest.mark.parametrize(
@@ -80,13 +65,8 @@ def test_only_what_a_rater_looks_up_is_stored_as_a_search(
 def test_a_search_out_of_bounds_is_refused(
     client: FlaskClient, empty: str, wrong: dict[str, str]
 ) -> None:
-    answer = client.get(f"{empty}/look", query_string=wrong)
-    assert answer.status_code in {400, 422}
-
-
-@pytest.mark.parametrize("words", ['"', "a OR b", "NEAR(", "house*", "-house", "'; DROP"])
-def test_words_are_data(client: FlaskClient, empty: str, words: str) -> None:
-    assert client.get(f"{empty}/look", query_string={"words": words}).status_code == 200
+    response = client.get(f"{empty}/look", query_string=wrong)
+    assert response.status_code in {400, 422}
 
 
 def test_other_questions_are_looked_up_where_the_owner_allows_it(
@@ -94,8 +74,8 @@ def test_other_questions_are_looked_up_where_the_owner_allows_it(
 ) -> None:
     listed = empty.removesuffix("1") + "2"
     assert Page(client.get(listed)).all("#missing")
-    result = look(client, listed, "")
-    assert (len(result.all(".hit")), len(pins(result))) == (3, 2)  # the list has one of them
+    hits = look(client, listed, "")
+    assert (len(hits.all(".hit")), len(pins(hits))) == (3, 2)  # the list has one of them
     set_study(web_database, looks_up=False)
     assert not Page(client.get(listed)).all("#missing")
     assert client.get(f"{listed}/look").status_code in {400, 403, 409, 422}
@@ -120,10 +100,8 @@ def test_a_blind_question_is_looked_up_at_its_cards_then_at_its_empty_answer(
     clicked = Page(client.post(f"{at}/judgment", data=verdict, headers=PART))
     assert clicked.all("#below-cards")
     assert not clicked.all("#missing")
-    assert [len(Page(client.get(at)).all(place)) for place in ("#look", ".emptiness #look")] == [
-        1,
-        1,
-    ]
+    page = Page(client.get(at))
+    assert page.count("#look") == page.count(".emptiness #look") == 1
 
 
 def test_a_second_blind_rater_cannot_tell_that_a_card_was_pinned(
@@ -158,8 +136,8 @@ def test_texts_are_looked_up_in_a_study_of_documents(
     imported(web_database, *collection(questions=2))
     set_study(web_database, blind=True, repeat_percent=0)
     at = begin(client)
-    result = look(client, at, "copper d2x1")
-    assert result.has(".hit")
-    assert not result.has(".facet")
-    client.post(f"{at}/evidence", data={"evidence": "1", "listing": pins(result)[0]})
+    hits = look(client, at, "copper d2x1")
+    assert hits.has(".hit")
+    assert not hits.has(".facet")
+    client.post(f"{at}/evidence", data={"evidence": "1", "listing": pins(hits)[0]})
     assert len(evidence(client, at)) == 1

@@ -15,8 +15,8 @@ from tests.web.rating.blind_study import begin, keys, place
 MOST_STATEMENTS = 8
 
 
-def shown(answer: TestResponse, number: int) -> str:
-    return Page(answer).values(f"#tag-{number}", "data-reason")[0]
+def reason_of(response: TestResponse, number: int) -> str:
+    return Page(response).values(f"#tag-{number}", "data-reason")[0]
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -26,13 +26,13 @@ def test_a_reason_shows_on_its_card_alone(
     at = f"{place(run_id, 1)}/results/1"
     client.post(f"{at}/judgment", data={"relevance": "0"})
     with counted(web_database) as statements:
-        answer = client.post(f"{at}/reason", data={"reason": "price"}, headers=headers)
+        response = client.post(f"{at}/reason", data={"reason": "price"}, headers=headers)
 
-    assert answer.status_code == (200 if headers else 303)
+    assert response.status_code == (200 if headers else 303)
     assert len(statements) <= MOST_STATEMENTS
-    assert not headers or shown(answer, 1) == "price"
+    assert not headers or reason_of(response, 1) == "price"
     page = client.get(place(run_id, 1))
-    assert [shown(page, number) for number in (1, 2)] == ["price", ""]
+    assert [reason_of(page, number) for number in (1, 2)] == ["price", ""]
     assert not Page(page).has("#why-1[hidden]")
     assert Page(page).has("#why-2[hidden]")
     client.post(f"{at}/judgment", data={"relevance": "1"})
@@ -45,12 +45,12 @@ def test_a_blind_rater_gives_a_reason_by_the_card_s_key(client: FlaskClient) -> 
     address = begin(client)
     card = keys(client.get(address))[0]
     client.post(f"{address}/judgment", data={"card": card, "relevance": "0"})
-    given = {"card": card, "reason": "other: Di kota lain"}
-    answer = client.post(f"{address}/reason", data=given, headers=PART)
+    reason = {"card": card, "reason": "other: Di kota lain"}
+    response = client.post(f"{address}/reason", data=reason, headers=PART)
 
-    assert shown(answer, 1) == shown(client.get(address), 1) == "other: Di kota lain"
+    assert reason_of(response, 1) == reason_of(client.get(address), 1) == "other: Di kota lain"
     client.post("/rate/undo", data={"event_id": "u1"})
-    assert shown(client.get(address), 1) == ""
+    assert reason_of(client.get(address), 1) == ""
 
 
 def test_the_owner_s_list_is_what_raters_choose_from(client: FlaskClient, run_id: str) -> None:
@@ -64,5 +64,5 @@ def test_the_owner_s_list_is_what_raters_choose_from(client: FlaskClient, run_id
 
     page = Page(client.get(place(run_id, 1)))
     assert page.values("#reasons button") == ["price", "Too loud"]
-    assert shown(client.get(place(run_id, 1)), 1) == "location"
+    assert reason_of(client.get(place(run_id, 1)), 1) == "location"
     assert client.post(f"{at}/reason", data={"reason": "Too loud"}).status_code == 303

@@ -26,7 +26,7 @@ from tests.stored_studies import open_study
 from tests.web.conftest import count
 from tests.web.visitors import PASSWORD, lock
 
-CLICKS = 40
+CLICKS = 20
 NAME = "two_processes"
 
 
@@ -49,12 +49,12 @@ class Process(Server):
 
 @pytest.fixture(name="shared", scope="module")
 def _shared(postgres: Database) -> Iterator[Database]:
-    made = on_postgres(postgres, NAME)
-    with made.engine.begin() as connection:
+    database = on_postgres(postgres, NAME)
+    with database.engine.begin() as connection:
         connection.exec_driver_sql("DROP SCHEMA public CASCADE")
         connection.exec_driver_sql("CREATE SCHEMA public")
-    yield made
-    made.close()
+    yield database
+    database.close()
 
 
 @pytest.fixture(name="processes", scope="module")
@@ -79,9 +79,8 @@ def test_both_start_on_a_new_database(shared: Database, processes: tuple[Process
     assert (count(shared, Study), count(shared, Rater)) == (1, 1)
 
 
-@pytest.mark.parametrize("address", ["/runs/a%00b", "/rate/a%00b", "/evaluations/a%00b"])
-def test_an_impossible_name_is_not_found(processes: tuple[Process, Process], address: str) -> None:
-    assert processes[0].request("GET", address).status_code == 404
+def test_an_impossible_name_is_not_found(processes: tuple[Process, Process]) -> None:
+    assert processes[0].request("GET", "/runs/a%00b").status_code == 404
 
 
 def test_all_clicks_at_both_are_kept(shared: Database, processes: tuple[Process, Process]) -> None:
@@ -122,8 +121,8 @@ def test_who_signed_in_at_one_is_known_at_the_other_and_tries_count_together(
     processes: tuple[Process, Process],
 ) -> None:
     first, second = processes
-    answer = first.request("POST", "/sign-in", password=PASSWORD)
-    cookie = answer.headers["Set-Cookie"].partition(";")[0]
+    response = first.request("POST", "/sign-in", password=PASSWORD)
+    cookie = response.headers["Set-Cookie"].partition(";")[0]
 
     assert second.request("GET", "/runs/").status_code == 303
     assert second.request("GET", "/runs/", cookie).status_code == 200
