@@ -128,7 +128,7 @@ def recognise(file: File, chosen: Columns) -> Source:
         return _table(file, chosen)
     head = "".join(line for _, line in islice(file.lines(), _LOOKED_AT))
     text = head.lstrip()
-    if text.startswith(("{", "[")):
+    if text.startswith(("{", "[", '"{', '"[{')):
         return _json(file, chosen)
     if _TOP.match(text):
         return _rows(file, "questions", TOPICS, trec.read_topics)
@@ -449,7 +449,9 @@ def _are_scores(value: object) -> bool:
     if not all(isinstance(scores, dict) for scores in inner):
         return False
     kinds = {type(score) for scores in inner for score in scores.values()}
-    return bool(kinds) and kinds <= {int, float}
+    names = dict.fromkeys(name for scores in inner for name in scores)
+    are_of_items = guessed(tuple(names), of_item=True).keys() & {"rank", "score"}
+    return bool(kinds) and kinds <= {int, float} and not are_of_items
 
 
 def _measures(value: Values) -> list[str]:
