@@ -743,9 +743,12 @@ def test_the_list_of_a_system_beside_a_question_may_be_empty() -> None:
 @pytest.mark.parametrize("failed", [{"error": "timeout"}, "ERROR 500"])
 @pytest.mark.parametrize("place", ["", "results", "hasil"])
 def test_what_stands_for_the_list_of_a_system_is_no_empty_list(failed: object, place: str) -> None:
-    questions = {"boots": {"bm25": DOCS, "dense": failed}, "red": {"bm25": DOCS, "dense": DOCS}}
+    boots: dict[str, object] = {"bm25": DOCS, "dense": failed}
+    red: dict[str, object] = {"bm25": DOCS, "dense": DOCS}
+    if place:
+        boots, red = {place: boots}, {place: red}
 
-    group = read(*({"query": q, **({place: v} if place else v)} for q, v in questions.items()))
+    group = read({"query": "boots"} | boots, {"query": "red"} | red)
 
     states = {run.search_method: run.queries[0].state for run in group.runs}
     assert states["bm25"] is QueryState.RESULTS
@@ -761,7 +764,7 @@ def test_a_system_of_a_question_by_its_key_may_have_failed() -> None:
 
 
 @pytest.mark.parametrize("failed", [{"error": "timeout"}, {"response": {"error": {"type": "x"}}}])
-def test_a_call_that_failed_without_a_list_stays_a_question(failed: Json) -> None:
+def test_a_call_that_failed_without_a_list_stays_a_question(failed: dict[str, object]) -> None:
     group = read({"query": "boots", **failed}, {"query": "red", "results": DOCS})
 
     assert group.runs[0].queries[0].state is QueryState.FAILED
@@ -773,8 +776,40 @@ def test_lists_of_one_question_are_told_apart_by_the_only_name_that_can(name: st
     rows = [{"query": q, name: s, "results": DOCS} for q in ("boots", "red") for s in ("a", "b")]
 
     assert lists(read(*rows)) == {s: {"boots": BOTH, "red": BOTH} for s in ("a", "b")}
-    two_names = lists(read(*(row | {"host": row[name]} for row in rows)))
-    assert name == "metode" or two_names.keys() == {"r"}
+
+
+def test_lists_that_several_names_tell_apart_are_of_one_system() -> None:
+    rows = [
+        {"query": q, "index": s, "host": s, "hits": DOCS} for q in ("boots", "red") for s in "ab"
+    ]
+
+    group = read(*rows)
+
+    assert [run.search_method for run in group.runs] == ["r"]
+    assert "results_asked_again" in codes(group)
+
+
+@pytest.mark.parametrize("listed", [DOCS, {"hits": {"hits": DOCS}}, {"value": DOCS}])
+def test_a_list_of_anything_beside_those_of_systems_leaves_them(listed: Json) -> None:
+    both = {"bm25": listed, "dense": listed}
+
+    group = read({"query": "red", "tags": ["a"], "usage": [{"tokens": 3}], **both})
+
+    assert lists(group) == {"bm25": {"red": BOTH}, "dense": {"red": BOTH}}
+
+
+@pytest.mark.parametrize("name", ["data", "conversations"])
+def test_conversations_in_a_list_beside_anything_are_read(name: str) -> None:
+    reply = {"role": "tool", "content": json.dumps(DOCS)}
+    turns = [{"role": "user", "content": "red"}, reply, {"role": "assistant", "content": "A"}]
+
+    assert lists(read({"count": 1, name: [{"messages": turns}]})) == {"r": {"red": BOTH}}
+
+
+def test_rows_beside_anything_are_a_table() -> None:
+    rows = [{"query": "red", "rank": n, **doc} for n, doc in enumerate(DOCS, 1)]
+
+    assert lists(read({"run": {"top_k": 3}, "records": rows})) == {"r": {"red": BOTH}}
 
 
 def test_an_id_that_questions_share_leaves_each_its_words() -> None:
@@ -851,9 +886,10 @@ def test_results_of_a_reranker_are_read_of_its_span() -> None:
     names = {"openinference.span.kind": "RERANKER", "reranker.query": "red"}
     span = {"name": "rerank", "context": {"span_id": "s"}}
 
-    group = read({**span, "attributes": {**names, "reranker.output_documents": documents}})
+    span |= {"attributes": {**names, "reranker.output_documents": documents}}
 
-    assert lists(group) == {"rerank": {"red": BOTH}}
+    assert lists(read(span)) == {"rerank": {"red": BOTH}}
+    assert lists(read({"data": [span], "next_cursor": None})) == {"rerank": {"red": BOTH}}
 
 
 @pytest.mark.parametrize("are_lines", [False, True])

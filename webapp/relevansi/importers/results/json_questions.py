@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from urllib.parse import parse_qs
@@ -357,15 +357,21 @@ def _in_list(
     systems = systems or systems_beside(value[:LOOKED_AT], shape)
     head = [row for entry in value[:LOOKED_AT] for row in _by_list(entry, shape, systems)]
     if any(fits(shape, row) for row in head):
-        yield from (row for entry in value for row in _by_list(entry, shape, systems))
+        label = _told_apart(head, shape)
+        rows = (row for entry in value for row in _by_list(entry, shape, systems))
+        yield from (_with_label(row, label, row) for row in rows)
     elif depth < _DEEPEST:
         groups = [[*records(entry, shape, systems, depth=depth + 1)] for entry in value]
         label = label_of(value, groups, shape)
         for entry, group in zip(value, groups, strict=True):
-            around: Values = {"system": text_at(entry, label)} if label else {}
-            yield from (_with_system(record, around) for record in group)
+            yield from (_with_label(record, label, entry) for record in group)
             if not group and any(groups):
                 yield entry
+
+
+def _with_label(record: object, label: str, entry: object) -> object:
+    """A record with the system that an entry names under a label, "" for none."""
+    return _with_system(record, {"system": text_at(entry, label)} if label else {})
 
 
 def _with_system(record: object, system: Values) -> object:
@@ -552,6 +558,8 @@ def systems_in(value: object, place: str = "") -> Values:
         if listed is not None and not GOLD.match(name):
             lists[name] = listed
     is_map = is_map and len(lists) == len(values)
+    if not is_map:
+        lists = _of_most_items(lists)
     if not lists:
         return {}
     firsts = [listed[0] for listed in lists.values() if listed]
@@ -564,6 +572,16 @@ def systems_in(value: object, place: str = "") -> Values:
     are_lists = have_own_names and (bool(firsts) or len(lists) > 1)
     is_of_systems = (have_objects or are_lists) if is_map else (have_objects and have_own_names)
     return {name: holders[name] for name in lists} if is_of_systems else {}
+
+
+def _of_most_items(lists: Mapping[str, list[object]]) -> dict[str, list[object]]:
+    """Those of several lists that have objects with the same names of id and text as most have."""
+    firsts = {name: listed[0] for name, listed in lists.items() if listed}
+    kinds = {
+        name: _kind_of_item(first) for name, first in firsts.items() if isinstance(first, dict)
+    }
+    most = Counter(filter(None, kinds.values())).most_common(1)
+    return {name: lists[name] for name, kind in kinds.items() if most and kind == most[0][0]}
 
 
 def _holds_lists(value: object) -> bool:

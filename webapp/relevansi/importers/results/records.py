@@ -217,7 +217,7 @@ def text_at(value: object, paths: str) -> str:
 
 _OF_SPLIT = (
     ("columns", "manifest.columns"),
-    ("data", "rows", "values", "data_array", "result.data_array"),
+    ("data", "rows", "values", "data_array", "result.data_array", "records", "results"),
 )
 """Where tables have the names of their columns, and their rows: pandas, SQL engines, Databricks."""
 

@@ -14,8 +14,8 @@ from relevansi.importers.results.rows import Values, as_text
 
 _SPELLED = {"spanId": "span_id", "traceId": "trace_id"}  # in OTLP
 _KINDS = ("openinference.span.kind", "span_kind", "span.kind")
-_PLACES = ("resourceSpans.scopeSpans.spans", "data.spans")
-"""Where exports have their spans: OTLP, and MLflow of a trace."""
+_PLACES = ("resourceSpans.scopeSpans.spans", "data.spans", "data", "spans")
+"""Where exports have their spans: OTLP, MLflow of a trace, and Phoenix in pages."""
 _LISTS = {
     "reranker.output_documents": "reranker.query",
     "gen_ai.retrieval.documents": "gen_ai.retrieval.query.text",
