@@ -520,7 +520,7 @@ def of_systems(value: Values, systems: Sequence[str] = ()) -> list[Values]:
         holder = value[place] if place else value
         holder = _by_system(holder, place) if isinstance(holder, list) else holder
         by_system = systems_in(holder, place)
-        if by_system or not place or _OF_RESULTS.fullmatch(plain_name(place)):
+        if systems and (by_system or not place or _OF_RESULTS.fullmatch(plain_name(place))):
             values = holder if isinstance(holder, dict) else {}
             by_system = {name: values[name] for name in systems if name in values} | by_system
         if not by_system:
