@@ -72,6 +72,10 @@ def codes(group: Group) -> set[str]:
         ({"response": [{"document": document, "score": 0.5} for document in DOCS]}, BOTH),
         ({"output": DOCS}, BOTH),
         ({"data": [DOCS]}, BOTH),
+        *(({name: DOCS}, BOTH) for name in ("konteks", "sumber", "kutipan")),
+        ({"data": {"Get": {"Article": DOCS}}}, BOTH),
+        ({"results": {"search_results": {"chunk_search_results": DOCS}, "citations": []}}, BOTH),
+        ({"ids": [IDS], "documents": [TEXTS], "select": [["#document"]]}, BOTH),
         ({"results": {"2": DOCS[1], "1": DOCS[0]}}, BOTH),
         ({"results": {i: {"text": text} for i, text in BOTH}}, BOTH),
         ({"root": {"children": [{"id": "group:root:0", "children": [{"children": DOCS}]}]}}, BOTH),
@@ -127,6 +131,10 @@ def test_results_are_read_however_they_lie_beside_their_question(
         (
             {"bm25": {"q1": SCORES}, "dense": {"q1": SCORES}},
             {"bm25": {"q1": ONLY_IDS}, "dense": {"q1": ONLY_IDS}},
+        ),
+        (
+            {"q1": {"d2": {"rank": 2, "score": 1}, "d7": {"rank": 1, "score": 2}}},
+            {"r": {"q1": ONLY_IDS}},
         ),
         (
             {
@@ -759,9 +767,10 @@ def test_what_stands_beside_a_list_in_an_envelope_is_of_its_question(name: str) 
     assert group.runs[1].queries[1].state is QueryState.FAILED
 
 
-def test_nothing_in_place_of_a_list_leaves_the_other_lists() -> None:
+@pytest.mark.parametrize("nothing", [None, {}])
+def test_nothing_in_place_of_a_list_leaves_the_other_lists(nothing: object) -> None:
     group = read(
-        {"query": "boots", "contexts": None, "chunks": DOCS}, {"query": "red", "hits": None}
+        {"query": "boots", "contexts": nothing, "chunks": DOCS}, {"query": "red", "hits": nothing}
     )
 
     assert lists(group) == {"r": {"boots": BOTH, "red": []}}
@@ -790,6 +799,158 @@ def test_the_list_of_a_system_beside_a_question_may_be_empty() -> None:
         "bm25": {"boots": [], "red": BOTH, "hat": []},
         "dense": {"boots": BOTH, "red": BOTH, "hat": []},
     }
+
+
+@pytest.mark.parametrize("failed", [{"error": "timeout"}, "ERROR 500"])
+@pytest.mark.parametrize("place", ["", "results", "hasil"])
+def test_what_stands_for_the_list_of_a_system_is_no_empty_list(failed: object, place: str) -> None:
+    boots: dict[str, object] = {"bm25": DOCS, "dense": failed}
+    red: dict[str, object] = {"bm25": DOCS, "dense": DOCS}
+    if place:
+        boots, red = {place: boots}, {place: red}
+
+    group = read({"query": "boots"} | boots, {"query": "red"} | red)
+
+    states = {run.search_method: run.queries[0].state for run in group.runs}
+    assert states["bm25"] is QueryState.RESULTS
+    assert states["dense"] in (QueryState.FAILED, QueryState.UNREADABLE)
+    assert lists(group)["dense"]["red"] == BOTH
+
+
+def test_a_system_of_a_question_by_its_key_may_have_failed() -> None:
+    group = read({"q1": {"a": DOCS, "b": {"error": "timeout"}}, "q2": {"a": DOCS, "b": DOCS}})
+
+    states = {run.search_method: run.queries[0].state for run in group.runs}
+    assert states == {"a": QueryState.RESULTS, "b": QueryState.FAILED}
+
+
+@pytest.mark.parametrize("failed", [{"error": "timeout"}, {"response": {"error": {"type": "x"}}}])
+def test_a_call_that_failed_without_a_list_stays_a_question(failed: dict[str, object]) -> None:
+    group = read({"query": "boots", **failed}, {"query": "red", "results": DOCS})
+
+    assert group.runs[0].queries[0].state is QueryState.FAILED
+    assert "results_no_list" in codes(group)
+
+
+@pytest.mark.parametrize("name", ["embedding_model", "index", "metode"])
+def test_lists_of_one_question_are_told_apart_by_the_only_name_that_can(name: str) -> None:
+    rows = [{"query": q, name: s, "results": DOCS} for q in ("boots", "red") for s in ("a", "b")]
+
+    assert lists(read(*rows)) == {s: {"boots": BOTH, "red": BOTH} for s in ("a", "b")}
+
+
+def test_lists_that_several_names_tell_apart_are_of_one_system() -> None:
+    rows = [
+        {"query": q, "index": s, "host": s, "hits": DOCS} for q in ("boots", "red") for s in "ab"
+    ]
+
+    group = read(*rows)
+
+    assert [run.search_method for run in group.runs] == ["r"]
+    assert "results_asked_again" in codes(group)
+
+
+@pytest.mark.parametrize("listed", [DOCS, {"hits": {"hits": DOCS}}, {"value": DOCS}])
+def test_a_list_of_anything_beside_those_of_systems_leaves_them(listed: Json) -> None:
+    both = {"bm25": listed, "dense": listed}
+
+    group = read({"query": "red", "tags": ["a"], "usage": [{"tokens": 3}], **both})
+
+    assert lists(group) == {"bm25": {"red": BOTH}, "dense": {"red": BOTH}}
+
+
+@pytest.mark.parametrize("name", ["data", "conversations"])
+def test_conversations_in_a_list_beside_anything_are_read(name: str) -> None:
+    reply = {"role": "tool", "content": json.dumps(DOCS)}
+    turns = [{"role": "user", "content": "red"}, reply, {"role": "assistant", "content": "A"}]
+
+    assert lists(read({"count": 1, name: [{"messages": turns}]})) == {"r": {"red": BOTH}}
+
+
+def test_rows_beside_anything_are_a_table() -> None:
+    rows = [{"query": "red", "rank": n, **doc} for n, doc in enumerate(DOCS, 1)]
+
+    assert lists(read({"run": {"top_k": 3}, "records": rows})) == {"r": {"red": BOTH}}
+
+
+def test_an_id_that_questions_share_leaves_each_its_words() -> None:
+    group = read(*({"id": "s1", "query": q, "results": DOCS} for q in ("boots", "red")))
+
+    assert lists(group) == {"r": {"boots": BOTH, "red": BOTH}}
+
+
+def test_files_of_one_question_each_are_one_run_unless_they_ask_alike() -> None:
+    files = [(f"out_{q}.json", json.dumps({"query": q, "results": DOCS})) for q in ("red", "hat")]
+    numbered = [(f"out_{n}.json", text.encode()) for n, (_, text) in enumerate(files)]
+
+    assert lists(read_files(numbered)) == {"out": {"red": BOTH, "hat": BOTH}}
+    alike = [("a.json", numbered[0][1]), ("b.json", numbered[0][1])]
+    assert lists(read_files(alike)) == {"a": {"red": BOTH}, "b": {"red": BOTH}}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"input": "red", "output": "A", "context": TEXTS},
+        {"question": "red", "answer": "A", "retrieved_context": TEXTS},
+        {"question": "red", "output": {"pred": "A", "retrieval_result": DOCS}},
+        {"query": "red", "summary": "A", "search_results": DOCS},
+        {"query": "red", "respuesta": "A", "docs": DOCS},
+    ],
+)
+def test_an_answer_is_read_beside_its_results(beside: Json) -> None:
+    assert [query.response for query in read(beside).runs[0].queries] == ["A"]
+
+
+def test_texts_that_are_the_results_are_no_answer() -> None:
+    observation = {"type": "RETRIEVER", "input": "red", "output": json.dumps(TEXTS)}
+
+    assert [query.response for query in read(observation).runs[0].queries] == [""]
+
+
+def test_the_question_that_a_person_put_beside_a_response_goes_first() -> None:
+    by_vector = {"responseHeader": {"params": {"q": "{!knn f=v}[1]"}}, "response": {"docs": DOCS}}
+    solr = read({"query": "red", **by_vector})
+    typesense = {"request_params": {"q": "*"}, "hits": [{"document": doc} for doc in DOCS]}
+
+    assert lists(solr) == {"r": {"red": BOTH}}
+    assert lists(read({"query": "red", **typesense})) == {"r": {"red": BOTH}}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ["page_content='A' metadata={}", 0.9],
+        {"doc": "page_content='A' metadata={}", "score": 0.9},
+        "Node ID: 1\nText: A\nScore: 0.9",
+        "id: 1, distance: 0.9, entity: {'text': 'A'}",
+    ],
+)
+def test_a_printed_object_is_refused_wherever_a_result_has_it(entry: object) -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read({"query": "red", "results": [entry]})
+
+    assert refused.value.problem.code == "results_printed"
+
+
+def test_json_in_a_text_of_json_is_read_and_a_printed_dictionary_named() -> None:
+    value = {"query": "red", "results": DOCS}
+
+    assert lists(read(json.dumps([value]))) == lists(read(json.dumps(value)))
+    with pytest.raises(ImportRefused) as refused:
+        read_files([("r.json", str(value).encode())])
+    assert refused.value.problem.code == "results_printed"
+
+
+def test_results_of_a_reranker_are_read_of_its_span() -> None:
+    documents = [{"document.id": i, "document.content": text} for i, text in BOTH]
+    names = {"openinference.span.kind": "RERANKER", "reranker.query": "red"}
+    span = {"name": "rerank", "context": {"span_id": "s"}}
+
+    span |= {"attributes": {**names, "reranker.output_documents": documents}}
+
+    assert lists(read(span)) == {"rerank": {"red": BOTH}}
+    assert lists(read({"data": [span], "next_cursor": None})) == {"rerank": {"red": BOTH}}
 
 
 @pytest.mark.parametrize("are_lines", [False, True])
@@ -1128,6 +1289,14 @@ def test_ranks_that_only_some_state_and_that_are_not_their_places_are_unreadable
 
     assert group.runs[0].queries[0].state is QueryState.UNREADABLE
     assert "results_ranks_partly" in codes(group)
+
+
+def test_ranks_count_from_0_in_a_list_of_one_result_too() -> None:
+    first, second = ({**doc, "rank": rank} for rank, doc in enumerate(DOCS))
+
+    group = read({"query": "red", "results": [first, second]}, {"query": "a", "results": [first]})
+
+    assert lists(group) == {"r": {"red": BOTH, "a": BOTH[:1]}}
 
 
 @pytest.mark.parametrize("ranks", [(1, None, 3), (0, None, 2), (None, 2, 3)])

@@ -178,7 +178,9 @@ class Gathered:
         file.counts["results_asked_again"] += again > 1 and key not in self._lists[row.system, file]
         if key not in self._questions:
             number = question.external_id and f"{question.external_id}/{again}"
-            self._questions[key] = _Question(number, question.text, question.category)
+            text = row.query or question.text  # another question may have the same id
+            self._questions[key] = _Question(number, text, question.category)
+        question = self._questions[key]
         if row.query and question.text != row.query:
             differs = _plain(question.text) != _plain(row.query)
             file.counts["results_question_differs"] += differs
@@ -340,17 +342,20 @@ class Gathered:
     def _labelled(self) -> Iterator[tuple[str, list[_Source]]]:
         """Each system with its lists: of all files, unless two answer the same question.
 
-        Files that name no system are those of their folder's, if each answers other questions.
+        Files that name no system are those of their folder's, if each answers other questions, and
+        so are those of one question each, wherever they lie.
         """
         by_system: dict[tuple[str, str], list[_Source]] = defaultdict(list)
-        for system, file in self._lists:
-            by_system[system, "" if system else file.folder or file.name].append((system, file))
+        for (system, file), lists in self._lists.items():
+            group = file.folder or (file.name if len(lists) > 1 else "")
+            by_system[system, "" if system else group].append((system, file))
         for (system, folder), sources in by_system.items():
             counts = Counter(key for source in sources for key in self._lists[source])
             if len(sources) == 1:
                 yield system or sources[0][1].stem, sources
             elif max(counts.values()) == 1:
-                yield system or folder, sources
+                stem = sources[0][1].stem
+                yield system or folder or re.sub(r"[\d\W_]+$", "", stem) or stem, sources
             elif system:
                 yield from ((f"{system} ({source[1].name})", [source]) for source in sources)
             else:

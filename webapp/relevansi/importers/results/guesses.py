@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from itertools import chain, islice
 
 from relevansi.importers.results.records import at
-from relevansi.importers.results.rows import Columns, Values, as_text, guessed, plain_name
+from relevansi.importers.results.rows import (
+    Columns,
+    Values,
+    as_number,
+    as_text,
+    guessed,
+    plain_name,
+)
 
 _LOOKED_AT = 50  # objects
 _DEEPEST = 6
@@ -114,7 +121,8 @@ def _guess_of_question(texts: Mapping[str, list[str]]) -> str:
     paths = [
         path
         for path, values in texts.items()
-        if any(values) and (len(values) < 2 or len({*values}) > 1)
+        if any(as_number(value) is None for value in filter(None, values))
+        and (len(values) < 2 or len({*values}) > 1)
     ]
     best = max(paths, key=likeness, default="")
     return best if best and any(likeness(best)) else ""

@@ -66,7 +66,8 @@ def _with_results(value: object, depth: int = 0) -> object:
     if depth < _DEEPEST:
         value = {name: _with_results(inner, depth + 1) for name, inner in value.items()}
     has_question = "query" in guessed(tuple(value))
-    return _reranked(_conversation(value)) if has_question or not depth else value
+    value = _conversation(value)
+    return _reranked(value) if has_question or not depth else value
 
 
 def _with_questions(value: Values) -> Values:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from math import isnan
 
 from msgspec.structs import replace
@@ -29,6 +30,7 @@ from relevansi.importers.results.records import (
     text_at,
 )
 from relevansi.importers.results.rows import (
+    WRAPPERS,
     Row,
     Rows,
     Values,
@@ -38,7 +40,7 @@ from relevansi.importers.results.rows import (
     is_several,
     plain_name,
 )
-from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
+from relevansi.importers.results.shapes import ENVELOPES, MAPPED, SHAPES, Shape
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.importers.runs.prices import is_placeholder
 from relevansi.records import QueryState
@@ -64,13 +66,13 @@ _BESIDE_PAGES = _FROM_0 | {
 _FAILURES = ("error", "errors", "exception", "error_message")
 """Names in an object of what went wrong when its list was asked for."""
 _NO = {"false", "no", "0", "ok", "[]", "{}"}
-_FAILED = r"fail(?:ed|ure)?|error|exception|timed?_?out|[45]\d\d"
+_FAILED = r"fail(?:ed|ure)?|gagal|error|exception|timed?_?out|[45]\d\d"
 _STATES = dict.fromkeys(("state", "status", "status_code"), _FAILED)
 _STATES |= {"timed_out": "true", "timeout": "true", "success": "false", "ok": "false"}
 """What logs of calls say of one that failed, by the name."""
 PRINTED = re.compile(
     r"[\s\[(]*(?:page_content=|(?:Document|TextNode|NodeWithScore|ScoredPoint)\()"
-    r"|\s*(?:<[\w.]+ object at 0x|\[object Object\]"
+    r"|\s*(?:Node ID: \S+\s+Text: |id: \S+, distance: |<[\w.]+ object at 0x|\[object Object\]"
     r"|[A-Z]\w*\((?=.*\b(?:text|content|payload|metadata|score)=).*\)\s*$)",
     re.DOTALL,
 )
@@ -125,7 +127,9 @@ def _list(
         file.refuse("results_value_nested", line=line, place=place, found=kind_of(first_id))
     query_id = as_text(first_id).strip()
     listed, instead = list_at(value, shape.items, is_exact=shape.name == MAPPED)
-    lacks = "question" if not (query or query_id) else "list" if listed is instead is None else ""
+    wrong = "" if listed else failure(value)
+    has_list = listed is not None or instead is not None or wrong
+    lacks = "question" if not (query or query_id) else "" if has_list else "list"
     if lacks:
         file.error(f"results_without_{lacks}", line, keys=described(value))
         return
@@ -136,7 +140,7 @@ def _list(
         query_id=query_id,
         query=query,
         system=_system(beside, top, shape),
-        answer=_answer(value, shape) or _answer(holder, shape),
+        answer=_answer(value, shape, str(instead)) or _answer(holder, shape),
         category=text_at(beside, shape.category),
         list_number=number,
         extra=_notes(value, turns, listed or []),
@@ -145,13 +149,14 @@ def _list(
         if name not in shape.answer:
             file.warn("results_list_beside", line, place=name)
     if listed is None:
-        usual = shape.items.partition("|")[0]
-        place = next((name for name, inner in value.items() if inner is instead), usual)
-        kinds = {"place": place, "found": kind_of(instead)}
+        usual = "results" if shape.is_usual else shape.items.partition("|")[0]
+        names = (name for name, inner in value.items() if inner is instead is not None)
+        kinds = {"place": next(names, usual), "found": kind_of(instead)}
         file.error("results_no_list", line, **kinds)
-        yield replace(common, state=QueryState.UNREADABLE)
+        state = QueryState.FAILED if wrong else QueryState.UNREADABLE
+        yield replace(common, state=state, error=cut(wrong))
     elif not listed:
-        wrong = failure(beside)
+        wrong = wrong or failure(holder)
         is_unreadable = beside.get("state") == "unreadable"  # as our own export says
         state = QueryState.UNREADABLE if is_unreadable else QueryState.RESULTS
         yield replace(common, state=QueryState.FAILED if wrong else state, error=cut(wrong))
@@ -168,12 +173,14 @@ def _is_no(reason: object) -> bool:
 
 
 def failure(value: Values) -> str:
-    """What an object says of a call that failed, "" for none."""
+    """What an object or the response in it says of a call that failed, "" for none."""
     reasons = [reason for name in _FAILURES if (reason := value.get(name)) and not _is_no(reason)]
     states = {name: text_at(value, name).lower() for name in _STATES}
     reasons += [text for name, text in states.items() if re.fullmatch(_STATES[name], text)]
     texts = (as_text(reason).strip() or words_of(reason) or described(reason) for reason in reasons)
-    return next(filter(None, texts), "")
+    responses = (value.get(name) for name in ENVELOPES.split("|"))
+    inner = (failure(response) for response in responses if isinstance(response, dict))
+    return next(filter(None, chain(texts, inner)), "")
 
 
 def _later_page(value: Values) -> tuple[str, int] | None:
@@ -211,12 +218,11 @@ def lists_beside(
     holder = at(value, outer) if outer else None
     names: list[str] = []
     if isinstance(holder, dict):
-        inner_names = lists_beside(holder, inner_path, listed, are_outer=False)
-        names += [f"{outer}.{name}" for name in inner_names]
+        names += [f"{outer}.{name}" for name in lists_beside(holder, inner_path, listed)]
     read = path.partition(".")[0]
     raw = at(value, path)
     for name, inner in value.items():
-        is_read = name in (read, path) or inner == value.get(read)
+        is_read = name in (read, path) or inner in (value.get(read), raw)
         if isinstance(inner, dict) and are_outer and not is_read and not GOLD.match(name):
             inner_names = lists_beside(inner, "", listed, are_outer=False)
             names += [
@@ -248,8 +254,11 @@ def _system(value: Values, top: Values, shape: Shape) -> str:
     return text_at(value, shape.system)
 
 
-def _answer(value: Values, shape: Shape) -> str:
+def _answer(value: Values, shape: Shape, items: str = "") -> str:
+    """The answer in an object whose results are at the path `items`; "" for none."""
     for path in filter(None, shape.answer.split("|")):
+        if path == items:
+            continue
         inner = at(value, path)
         if isinstance(inner, str) or (isinstance(inner, dict) and as_text(inner)):
             return as_text(inner)
@@ -284,8 +293,8 @@ def _items(file: File, line: int, listed: list[object], shape: Shape, common: Ro
         if score is not None and isnan(score):
             file.counts["results_scores_unusable"] += 1
             score = None
-        if isinstance(entry, str) and PRINTED.match(entry):
-            file.refuse("results_printed", line=line, text=entry[:60])
+        if not (item and item.doc_id) and (printed := _printed_in(entry)):
+            file.refuse("results_printed", line=line, text=printed[:60])
         if item and not item.doc_id and has_several_ids(entry):
             file.counts["results_ids_several"] += 1
         if item is None:
@@ -294,11 +303,20 @@ def _items(file: File, line: int, listed: list[object], shape: Shape, common: Ro
         yield replace(common, item=item, rank=ranks[number], score=score, grade=grade)
 
 
+def _printed_in(entry: object) -> str:
+    """The printed object that an entry is, has beside its score or under its name; "" for none."""
+    parts = entry if isinstance(entry, list) else [entry]
+    if isinstance(entry, dict):
+        parts = [entry.get(name) for name in WRAPPERS]
+    return next((part for part in parts if isinstance(part, str) and PRINTED.match(part)), "")
+
+
 def _ranks(file: File, line: int, listed: list[object], shape: Shape) -> list[int] | None:
     """The rank of each entry: stated by all, else its place; ``None`` where these disagree."""
     places = list(range(1, len(listed) + 1))
     values = {text_at(entry, shape.rank) for entry in listed} if shape.rank else {""}
-    if len(values) < 2:
+    is_stated = values != {""} if len(listed) == 1 else len(values) > 1
+    if not is_stated:
         file.counts["results_ranks_equal"] += len(places) > 1 and "" not in values
         return places
     ranks = [as_rank(text_at(entry, shape.rank)) for entry in listed]

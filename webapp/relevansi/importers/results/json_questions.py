@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from urllib.parse import parse_qs
@@ -40,7 +40,9 @@ from relevansi.importers.results.shapes import (
     Shape,
 )
 
-_OF_OBJECTS = re.compile(r"(?!outputs\.)(?:.*\.)?(?:output|response|references|evidence)|.*\.value")
+_OF_OBJECTS = re.compile(
+    r"(?!outputs\.)(?:.*\.)?(?:output|response|references|referensi|evidence)|.*\.value"
+)
 """Usual paths of lists that may be an answer, what it should be, or values of something else."""
 GOLD = re.compile(
     "relevant|expected|gold|ground_?truth|reference_|positive|negative|qrel", re.IGNORECASE
@@ -55,7 +57,7 @@ _NO_ENVELOPES = re.compile("meta(?:data)?|config|params|parameters|settings|inpu
 _MANY = 5  # objects side by side, which are of something else
 _OF_RESULTS = re.compile(
     r"results?|hits|(?:search|retrieval)_results|retrieved\w*|contexts?|rankings?|"
-    r"(?:run|system|method|strateg|engine|retriever)(?:s|ies)"
+    r"hasil\w*|sistem|metode|(?:run|system|method|strateg|engine|retriever)(?:s|ies)"
 )
 """Names of objects that have nothing but the lists of systems."""
 _SYSTEM_NAMES = frozenset((*QUESTION_ROLES["system"].split(), "strategie"))
@@ -70,6 +72,7 @@ _USUAL_NAMES = NAMES | {
     name.lower()
     for names in (*QUESTION_ROLES.values(), *ITEM_ROLES.values())
     for name in names.split()
+    if name != "keyword"  # search by which is one beside that by vectors
 }
 """Names of which nobody's system has one."""
 
@@ -115,7 +118,8 @@ def list_at(
             if len(inner) == 1 and isinstance(inner[0], list):
                 inner = inner[0] if _is_of_one_search(inner[0]) else beside.get(name, inner)
             return entries_of(inner, name, beside), path
-        if inner is None and is_usual and not null and path.startswith(place) and _has(value, path):
+        is_nothing = inner is None or inner == {}
+        if is_nothing and is_usual and not null and path.startswith(place) and _has(value, path):
             null = path
         if inner is not None and instead is None and not null:
             instead, place = inner, f"{path}."
@@ -305,9 +309,11 @@ def words_of(query: object, depth: int = 0) -> str:
 
 def _systems_of(value: Values, place: str = "") -> Values:
     """What an object says of the system of all lists in it; at the `place` of one, its name."""
-    names = ("system", "run", "method", "retriever", "engine", "strategy", "search_method")
+    english = ("system", "run", "method", "retriever", "engine", "strategy", "search_method")
+    names = (*english, "sistem", "metode")
     texts: Values = {name: value[name] for name in names if isinstance(value.get(name), str)}
-    label = text_at(value, f"run_name|{_OF_NAMED}" if _names_systems(place) else "run_name")
+    paths = "run_name|system.name|retriever.name|config.name"
+    label = text_at(value, f"{paths}|{_OF_NAMED}" if _names_systems(place) else paths)
     return texts or ({"system": label} if label else {})
 
 
@@ -388,17 +394,23 @@ def _in_list(
     systems = systems or systems_beside(value[:LOOKED_AT], shape)
     head = [row for entry in value[:LOOKED_AT] for row in _by_list(entry, shape, systems)]
     if any(fits(shape, row) for row in head):
-        yield from (row for entry in value for row in _by_list(entry, shape, systems))
+        label = _told_apart(head, shape)
+        rows = (row for entry in value for row in _by_list(entry, shape, systems))
+        yield from (_with_label(row, label, row) for row in rows)
     elif depth < _DEEPEST:
         groups = [
             [*records(entry, shape, systems, depth=depth + 1, place=place)] for entry in value
         ]
         label = label_of(value, groups, shape)
         for entry, group in zip(value, groups, strict=True):
-            around: Values = {"system": text_at(entry, label)} if label else {}
-            yield from (_with_system(record, around) for record in group)
+            yield from (_with_label(record, label, entry) for record in group)
             if not group and any(groups):
                 yield entry
+
+
+def _with_label(record: object, label: str, entry: object) -> object:
+    """A record with the system that an entry names under a label, "" for none."""
+    return _with_system(record, {"system": text_at(entry, label)} if label else {})
 
 
 def _with_system(record: object, system: Values) -> object:
@@ -418,12 +430,12 @@ _LABELS = ("name", "label", "experiment", "variant", "pipeline")
 def label_of(entries: Sequence[object], groups: Sequence[Sequence[object]], shape: Shape) -> str:
     """The name under which objects say which system each is; "" where they ask other questions.
 
-    `groups` are the questions in each of them.
+    `groups` are the questions in each of them, or each is one itself.
     """
     if any(
         record is entry for entry, group in zip(entries, groups, strict=True) for record in group
     ):
-        return ""
+        return _told_apart([*chain.from_iterable(groups)], shape)
     if not _ask_alike(groups, shape):
         return ""
     for name in _LABELS:
@@ -431,6 +443,25 @@ def label_of(entries: Sequence[object], groups: Sequence[Sequence[object]], shap
         if "" not in labels and len(labels) == len(entries):
             return name
     return ""
+
+
+def _told_apart(records: Sequence[object], shape: Shape) -> str:
+    """The only name under which records have texts that each question has once, "" for none."""
+    objects = [record for record in records if isinstance(record, dict)]
+    questions = [
+        question_at(record, shape.query)[1] or text_at(record, shape.query_id) for record in objects
+    ]
+    counts = Counter(questions)
+    most = max(counts.values(), default=0)
+    if most < 2 or len(counts) < 2 or any(text_at(record, shape.system) for record in objects):
+        return ""
+    names: list[str] = []
+    for name in objects[0]:
+        texts = [text for record in objects if isinstance(text := record.get(name), str)]
+        are_all = len(texts) == len(objects) and len({*texts}) == most
+        if are_all and len({*zip(questions, texts, strict=True)}) == len(objects):
+            names.append(name)
+    return names[0] if len(names) == 1 else ""
 
 
 def _ask_alike(groups: Sequence[Sequence[object]], shape: Shape) -> bool:
@@ -443,8 +474,8 @@ def _ask_alike(groups: Sequence[Sequence[object]], shape: Shape) -> bool:
 def systems_beside(values: Sequence[object], shape: Shape) -> list[str]:
     """The names under which any of these objects has the lists of systems beside its question."""
     objects = (value for value in values if isinstance(value, dict) and shape.name != MAPPED)
-    names = (name for value in objects for name in systems_in(value) if of_systems(value))
-    return [*dict.fromkeys(names)]
+    systems = (row["system"] for value in objects for row in of_systems(value))
+    return [*dict.fromkeys(map(str, systems))]
 
 
 def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | None:
@@ -507,6 +538,8 @@ def of_keys(value: Values) -> list[Values] | None:
     are_ids = all(any(map(str.isdigit, name)) for name in value)
     if not (value and (are_texts or are_ids)) or not _USUAL_NAMES.isdisjoint(map(str.lower, value)):
         return None
+    questions = [{"query": n, **v} for n, v in value.items() if isinstance(v, dict)][:LOOKED_AT]
+    systems = systems_beside(questions, SHAPES[-1])
     rows: list[Values] = []
     for name, inner in value.items():
         question: Values = {"query" if are_texts else "query_id": name}
@@ -517,14 +550,15 @@ def of_keys(value: Values) -> list[Values] | None:
                 rows.append({**question, "results": listed})
             case dict():
                 row: Values = {**question, **inner}
-                rows += of_systems(row) or of_systems({**question, "systems": inner}) or [row]
+                by_system = {**question, "systems": inner}
+                rows += of_systems(row, systems) or of_systems(by_system) or [row]
             case _:
                 return None
-    questions = [question_at(row, QUERY)[1] for row in rows]
-    if are_ids and len({*filter(None, questions)}) < sum(map(bool, questions)):
+    words = [question_at(row, QUERY)[1] for row in rows]
+    if are_ids and len({*filter(None, words)}) < sum(map(bool, words)):
         return None  # it is the same questions that each key has
     are_fit = [fits(SHAPES[-1], row) for row in rows[:LOOKED_AT]]
-    asks = [bool(question_at(row, QUERY)[1]) for row in rows[:LOOKED_AT]]
+    asks = ["system" in row or bool(question_at(row, QUERY)[1]) for row in rows[:LOOKED_AT]]
     return rows if all(are_fit) or (all(asks) and any(are_fit)) else None
 
 
@@ -532,12 +566,15 @@ def of_systems(value: Values, systems: Sequence[str] = ()) -> list[Values]:
     """A question once for each of the systems whose lists it has; ``[]`` for any other object.
 
     The lists stand in an object or a list of its own, or beside the question: under the names of
-    `systems`, which other questions have, some of them may be empty.
+    `systems`, which other questions have, some of them may be empty, or what stands for them.
     """
     for place in (*value, ""):
-        by_system = systems_in(value[place] if place else value, place)
-        if not place and not by_system:
-            by_system = {name: value[name] for name in systems if isinstance(value.get(name), list)}
+        holder = value[place] if place else value
+        holder = _by_system(holder, place) if isinstance(holder, list) else holder
+        by_system = systems_in(holder, place)
+        if systems and (by_system or not place or _OF_RESULTS.fullmatch(plain_name(place))):
+            values = holder if isinstance(holder, dict) else {}
+            by_system = {name: values[name] for name in systems if name in values} | by_system
         if not by_system:
             continue
         left_out = (place,) if place else by_system
@@ -562,8 +599,6 @@ def systems_in(value: object, place: str = "") -> Values:
     The lists have objects with the same id or text under names that nobody uses for anything else.
     Where `place` is called as results are, and has nothing else, either is enough.
     """
-    if isinstance(value, list):
-        value = _by_system(value, place)
     values = value if isinstance(value, dict) else {}
     holders = {n: v for n, v in values.items() if isinstance(v, list) or _holds_lists(v)}
     if not holders:
@@ -575,6 +610,8 @@ def systems_in(value: object, place: str = "") -> Values:
         if listed is not None and not GOLD.match(name):
             lists[name] = listed
     is_map = is_map and len(lists) == len(values)
+    if not is_map:
+        lists = _of_most_items(lists)
     if not lists:
         return {}
     firsts = [listed[0] for listed in lists.values() if listed]
@@ -589,6 +626,16 @@ def systems_in(value: object, place: str = "") -> Values:
     return {name: holders[name] for name in lists} if is_of_systems else {}
 
 
+def _of_most_items(lists: Mapping[str, list[object]]) -> dict[str, list[object]]:
+    """Those of several lists that have objects with the same names of id and text as most have."""
+    firsts = {name: listed[0] for name, listed in lists.items() if listed}
+    kinds = {
+        name: _kind_of_item(first) for name, first in firsts.items() if isinstance(first, dict)
+    }
+    most = Counter(filter(None, kinds.values())).most_common(1)
+    return {name: lists[name] for name, kind in kinds.items() if most and kind == most[0][0]}
+
+
 def _holds_lists(value: object) -> bool:
     return isinstance(value, dict) and any(isinstance(v, dict | list) for v in value.values())
 
@@ -598,7 +645,7 @@ def _by_system(entries: list[object], place: str) -> Values:
     paths = SHAPES[-1].system
     if _names_systems(place):
         paths = f"{paths}|{_OF_NAMED}"
-    if not (entries and _holds_lists(entries[0]) and text_at(entries[0], paths)):
+    if not (any(map(_holds_lists, entries[:LOOKED_AT])) and text_at(entries[0], paths)):
         return {}
     by_system = {text_at(entry, paths): entry for entry in entries}
     return by_system if "" not in by_system and len(by_system) == len(entries) else {}

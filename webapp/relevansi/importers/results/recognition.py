@@ -133,7 +133,7 @@ def recognise(file: File, chosen: Columns) -> Source:
     if script := _SCRIPT.match(text):
         file.refuse("results_in_script", text=script[0][:60])
     _check_begins_line(file, text)
-    if text.startswith(("{", "[")):
+    if text.startswith(("{", "[", '"{', '"[{')):
         return _json(file, chosen)
     if _TOP.match(text):
         return _rows(file, "questions", TOPICS, trec.read_topics)
@@ -472,7 +472,9 @@ def _are_scores(value: object) -> bool:
     if not all(isinstance(scores, dict) for scores in inner):
         return False
     kinds = {type(score) for scores in inner for score in scores.values()}
-    return bool(kinds) and kinds <= {int, float}
+    names = dict.fromkeys(name for scores in inner for name in scores)
+    are_of_items = guessed(tuple(names), of_item=True).keys() & {"rank", "score"}
+    return bool(kinds) and kinds <= {int, float} and not are_of_items
 
 
 def _measures(value: Values) -> list[str]:

@@ -38,7 +38,7 @@ def read(file: File) -> Iterator[tuple[int, object]]:
     lines = ((number, _plain(text)) for number, text in file.lines() if text.strip())
     number, text = next(lines, (1, ""))
     try:
-        value = json_text.decode(text)
+        value = _decoded(text)
     except (ValueError, RecursionError):
         yield from _values_in(file)
         return
@@ -59,9 +59,15 @@ def _plain(text: str) -> str:
 def decoded_line(file: File, number: int, text: str) -> Any:
     """The JSON value in a line of a file; raises `UnreadableFile`."""
     try:
-        return json_text.decode(text)
+        return _decoded(text)
     except (ValueError, RecursionError) as wrong:
         _refuse(file, wrong, number)
+
+
+def _decoded(text: str) -> Any:
+    """The JSON value in a text, or in the text of JSON that it is."""
+    value = json_text.decode(text)
+    return (literal(value) or value) if isinstance(value, str) else value
 
 
 _WRAPS = (
@@ -119,6 +125,8 @@ def _refuse(file: File, wrong: Exception, line: int) -> NoReturn:
             file.refuse("nested_too_deep", line=line, limit=json_text.MAX_DEPTH)
         case RepeatedKey():
             file.refuse("json_key_repeated", line=line + wrong.line - 1, place=f"“{wrong.key}”")
+        case JSONDecodeError() if wrong.doc.startswith("'", wrong.pos):
+            file.refuse("results_printed", line=line + wrong.lineno - 1, text=wrong.doc[:60])
         case JSONDecodeError():
             file.refuse("json_broken", line=line + wrong.lineno - 1, column=wrong.colno)
         case _:
@@ -214,7 +222,7 @@ def text_at(value: object, paths: str) -> str:
 
 _OF_SPLIT = (
     ("columns", "manifest.columns"),
-    ("data", "rows", "values", "data_array", "result.data_array"),
+    ("data", "rows", "values", "data_array", "result.data_array", "records", "results"),
 )
 """Where tables have the names of their columns, and their rows: pandas, SQL engines, Databricks."""
 
@@ -329,7 +337,7 @@ def of_one_search(value: Values) -> dict[str, list[Any]]:
     inner_lists = {
         name: inner[0]
         for name, inner in lists.items()
-        if len(inner) == 1 and isinstance(inner[0], list)
+        if len(inner) == 1 and isinstance(inner[0], list) and part_of(name)
     }
     are_of_one = len(inner_lists) > 1 and len({*map(len, inner_lists.values())}) == 1
     return lists | inner_lists if are_of_one else lists

@@ -30,10 +30,11 @@ QUERY = (
 )
 ANSWER = (
     "response|answer|outputs.answer|outputs.output|outputs.response|output.answer|output.output|"
-    "generated_answer|actual_output|generation|final_answer|output_text|result|prediction|"
-    "llm_answer|agent_answer|model_answer|model_response|generated_response|response.answer|"
-    "jawaban|choices.message.content|"
-    "response.choices.message.content|text_response"
+    "output.pred|generation|final_answer|output_text|result|llm_answer|agent_answer|"
+    "model_answer|model_response|generated_response|generated_texts|response.answer|"
+    "choices.message.content|response.choices.message.content|text_response|"
+    "summary.summary_text|summary|completion|message.content|"
+    + "|".join(QUESTION_ROLES["answer"].split())
 )
 USUAL_ITEMS = (
     "retrieved_contexts|retrieved_context|retrieved_chunks|retrieved_documents|retrieved_docs|"
@@ -49,7 +50,9 @@ USUAL_ITEMS = (
     "choices.message.context.citations|choices.sources|output|response|"
     "retrieval_nodes|scored_chunks|hits.hit|data.chunks|response.data.chunks|"
     "retrieved_passages|retrieved_results|ranked_results|ranked_documents|ranked_list|ranked|"
-    "ranking|result_list|top_documents|top_docs|top_results|top_k|topk|hasil_pencarian|hasil|dokumen|references|evidence"
+    "ranking|result_list|top_documents|top_docs|top_results|top_k|topk|hasil_pencarian|hasil|"
+    "dokumen|konteks|sumber|referensi|kutipan|references|evidence|source_nodes|objects|"
+    "response.docs|root.children|value"
 )
 
 
@@ -65,11 +68,13 @@ class Shape(Struct, frozen=True):
     example: str
     items: str
     query: str = QUERY
-    query_id: str = "query_id|qid|question_id|queryId|topic_id|topic|query.qid|query.id"
+    query_id: str = "|".join(QUESTION_ROLES["query_id"].split()) + "|query.qid|query.id"
     system: str = (
         "system|strategy|method|retriever|engine|run|run_name|search_method|config|pipeline|"
-        "variant|experiment|algorithm|search_engine|"
-        "metadata.system|metadata.strategy|metadata.method|metadata.retriever"
+        "variant|experiment|algorithm|search_engine|system_name|sistem|metode|metode_pencarian|"
+        "algoritma|"
+        "metadata.system|metadata.strategy|metadata.method|metadata.retriever|"
+        "system.name|retriever.name|config.name"
     )
     answer: str = ANSWER
     category: str = "category|kategori"
@@ -106,10 +111,9 @@ SHAPES = (
           answer="response.output.answer|response.output",
           system="provider.label|provider.id"),
     Shape("DeepEval", "deepeval.json", "retrieval_context"),
-    Shape("TruLens", "trulens.json", "record_json.calls.rets", answer="output"),
+    Shape("TruLens", "trulens.json", "record_json.calls.rets"),
     Shape("Ragas", "ragas.jsonl", "retrieved_contexts"),
-    Shape("MLflow", "mlflow.json", "retrieved_context|retrieved_doc_ids",
-          answer="outputs|response"),
+    Shape("MLflow", "mlflow.json", "retrieved_context|retrieved_doc_ids"),
     Shape("Haystack", "haystack.json", "documents|*.documents|*.answers.documents",
           query=f"{QUERY}|*.query|*.question",
           answer="*.replies|*.answers.data|data|" + ANSWER,
@@ -120,9 +124,10 @@ SHAPES = (
           answer=f"{ANSWER}|text"),
     Shape("Solr", "solr.json",
           "response.docs|grouped.*.groups.doclist.docs|grouped.*.doclist.docs",
-          query=f"response_header.params.q|{QUERY}"),
+          query=f"{QUERY}|response_header.params.q"),
     Shape("Elasticsearch, OpenSearch", "search.jsonl", "hits.hits|response.hits.hits"),
-    Shape("Typesense", "typesense.json", "hits|grouped_hits.hits", query="request_params.q"),
+    Shape("Typesense", "typesense.json", "hits|grouped_hits.hits",
+          query=f"{QUERY}|request_params.q", sign="request_params"),
     Shape("Vespa", "vespa.json", "root.children|response.root.children"),
     Shape("Upstash", "upstash.json", "result", text="data", sign="result.data"),
     Shape("Qdrant", "qdrant.json",
@@ -177,7 +182,9 @@ SHAPES = (
     Shape("TREC iKAT, TREC CAsT", "ikat.json",
           "responses.passage_provenance|responses.provenance", query_id="turn_id",
           answer="responses.text", rank=""),
-    Shape("R2R", "r2r.json", "results.chunk_search_results", doc_id="id"),
+    Shape("R2R", "r2r.json",
+          "results.chunk_search_results|results.search_results.chunk_search_results",
+          answer="results.generated_answer", doc_id="id"),
     Shape("Dify", "dify.json", "records", query=f"query.content|{QUERY}", doc_id="segment.id",
           title="segment.document.name", text="segment.content"),
     Shape("FastGPT", "fastgpt.json", "quote_list", query_id="", doc_id="id", title="source_name",

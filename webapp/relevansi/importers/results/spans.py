@@ -14,8 +14,13 @@ from relevansi.importers.results.rows import Values, as_text
 
 _SPELLED = {"spanId": "span_id", "traceId": "trace_id"}  # in OTLP
 _KINDS = ("openinference.span.kind", "span_kind", "span.kind")
-_PLACES = ("resourceSpans.scopeSpans.spans", "data.spans")
-"""Where exports have their spans: OTLP, and MLflow of a trace."""
+_PLACES = ("resourceSpans.scopeSpans.spans", "data.spans", "data", "spans")
+"""Where exports have their spans: OTLP, MLflow of a trace, and Phoenix in pages."""
+_LISTS = {
+    "reranker.output_documents": "reranker.query",
+    "gen_ai.retrieval.documents": "gen_ai.retrieval.query.text",
+}
+"""Where spans of other kinds have results, and the question of these."""
 _LOOKED_AT = 50
 _IDS = frozenset({"span_id", "spanId", "context.span_id"})
 
@@ -44,9 +49,9 @@ def question(value: Values) -> Values | None:
     documents = _documents(at(span, "retrieval.documents"))
     query = span.get("input")
     kind = next((as_text(at(span, path)) for path in _KINDS if at(span, path)), "")
-    if at(span, "gen_ai.retrieval.documents") is not None:
-        documents = _documents(at(span, "gen_ai.retrieval.documents"))
-        query, kind = at(span, "gen_ai.retrieval.query.text"), "RETRIEVER"
+    for path, words in _LISTS.items():
+        if (listed := at(span, path)) is not None:
+            documents, query, kind = _documents(listed), at(span, words), "RETRIEVER"
     mlflow = span.get("mlflow")
     if isinstance(mlflow, dict):  # whose values are JSON in texts
         kind = as_text(_decoded(mlflow.get("spanType")))
