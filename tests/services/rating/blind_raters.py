@@ -27,8 +27,8 @@ def stored(session: Session, study: Study, method: str, *queries: ReadQuery) -> 
     return store(session, study, run(*queries, method=method)).id
 
 
-def set_study(session: Session, study: Study, **wanted: object) -> None:
-    studies.set_switches(session, study, replace(studies.switches(study), **wanted), NOW)
+def set_study(session: Session, study: Study, **switches: object) -> None:
+    studies.set_switches(session, study, replace(studies.switches(study), **switches), NOW)
     session.flush()
 
 

@@ -69,8 +69,8 @@ def test_a_pin_is_a_relevant_verdict_and_the_outcome_at_once(
     lookups.pin(session, rater, place, listed(session, "a"), click("p"))
     assert names(session, rater, place) == ["House a"]
     assert outcome(session, rater, place) == FALSE_NEGATIVE
-    logged = session.execute(select(Event.event_id, Event.field, Event.new).order_by(Event.id))
-    assert {tuple(row) for row in logged} == {
+    events = session.execute(select(Event.event_id, Event.field, Event.new).order_by(Event.id))
+    assert {tuple(row) for row in events} == {
         ("p", "evidence", "1"),
         ("p", "verdict", "1"),
         ("p:outcome", "verdict", "false_negative"),
@@ -271,11 +271,11 @@ def test_other_blind_raters_are_asked_about_what_one_pinned(session: Session, st
     assert workload.units[unit].open_judgments == 1
     again = Robot(session, second).next_page()
     assert again is not None
-    (asked,) = [shown for shown in again.cards if shown.relevance is None]
-    assert asked.card.title == "House new"
-    own = blind_pages.blind_page(session, first, page.task_id)
-    assert [shown.relevance for shown in own.cards if shown.card.title == "House new"] == [YES]
-    task_judgments.judge(session, second, again.task_id, asked.key, NO, click("n"))
+    (pinned,) = [card for card in again.cards if card.relevance is None]
+    assert pinned.card.title == "House new"
+    of_first = blind_pages.blind_page(session, first, page.task_id)
+    assert [card.relevance for card in of_first.cards if card.card.title == "House new"] == [YES]
+    task_judgments.judge(session, second, again.task_id, pinned.key, NO, click("n"))
     assert workloads.of_rater(session, second).units[unit].open_judgments == 0
     assert stored_summaries.check(session) == []
     task_judgments.undo(session, first, click("u", minute=1))
@@ -294,8 +294,8 @@ def test_a_pin_in_a_repeat_sets_the_outcome_of_the_repeat_alone(
     task = workloads._make_repeat(session, ani, empty, NOW)
     place = lookups.of_task(session, ani, task.id)
     lookups.pin(session, ani, place, listed(session, "a"), click("p", minute=60))
-    shown = blind_pages.blind_page(session, ani, task.id)
-    assert shown.empty_outcome == FALSE_NEGATIVE
+    page = blind_pages.blind_page(session, ani, task.id)
+    assert page.empty_outcome == FALSE_NEGATIVE
     assert names(session, ani, place) == ["House a"]
     task_judgments.undo(session, ani, click("u", minute=61))
     assert blind_pages.blind_page(session, ani, task.id).empty_outcome is None
@@ -311,12 +311,12 @@ def test_a_deleted_rater_takes_searches_and_evidence_along(session: Session, stu
     place = lookups.of_task(session, ani, page.task_id)
     lookups.search(session, ani, place, "house", Filters(), NOW)
     lookups.pin(session, ani, place, listed(session, "a"), click("p"))
-    asked = Robot(session, budi).next_page()
-    assert asked is not None
-    assert [shown.card.title for shown in asked.cards] == ["House a"]
+    of_budi = Robot(session, budi).next_page()
+    assert of_budi is not None
+    assert [card.card.title for card in of_budi.cards] == ["House a"]
     raters.delete_rater(session, ani, NOW)
     assert session.scalars(select(Search)).all() == []
-    assert blind_pages.blind_page(session, budi, asked.task_id).cards == ()
+    assert blind_pages.blind_page(session, budi, of_budi.task_id).cards == ()
 
 
 def test_more_searches_than_a_minute_has_room_for_are_refused(

@@ -92,8 +92,8 @@ def test_raters_read_the_owner_s_logged_note(session: Session, study: Study, rat
     particulars.set_notes(session, study, {question.id: ""}, NOW)
     assert read() == {""}
     assert question.note is None
-    said = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")
-    assert [tuple(row) for row in session.execute(said.order_by(LogEntry.id))] == [
+    changes = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")
+    assert [tuple(row) for row in session.execute(changes.order_by(LogEntry.id))] == [
         ("", "Mine"),
         ("Mine", ""),
     ]

@@ -42,16 +42,16 @@ def test_raters_at_once_keep_the_overlap(database: Database) -> None:
     def ask(rater_id: int) -> None:
         for number in range(3):
             with database.writing() as session:
-                one = session.get_one(Rater, rater_id)
-                task = tasks.next_task(session, one, NOW)
+                rater = session.get_one(Rater, rater_id)
+                task = tasks.next_task(session, rater, NOW)
                 if task is not None:
-                    page = blind_pages.blind_page(session, one, task.id)
-                    said = click(f"{rater_id}-{number}")
-                    task_judgments.judge(session, one, task.id, page.cards[0].key, YES, said)
-                    (answer,) = blind_pages.blind_page(session, one, task.id).answers
+                    page = blind_pages.blind_page(session, rater, task.id)
+                    event = click(f"{rater_id}-{number}")
+                    task_judgments.judge(session, rater, task.id, page.cards[0].key, YES, event)
+                    (answer,) = blind_pages.blind_page(session, rater, task.id).answers
                     rated = click(f"{rater_id}-{number}q")
                     task_judgments.rate(
-                        session, one, task.id, answer.key, AnswerRating(quality=1), rated
+                        session, rater, task.id, answer.key, AnswerRating(quality=1), rated
                     )
                 session.commit()
 
@@ -105,8 +105,8 @@ def test_the_share_kept_is_the_share_read_anew(
             doings[step]()
         robot = draw.choice(robots)
         rate_something(session, robot, draw)
-        if draw.random() < 0.3 and (given := tasks.ids_of_rater(session, robot.rater)):
-            tasks.put_off(session, robot.rater, draw.choice(given), robot.click().received_at)
+        if draw.random() < 0.3 and (task_ids := tasks.ids_of_rater(session, robot.rater)):
+            tasks.put_off(session, robot.rater, draw.choice(task_ids), robot.click().received_at)
         if draw.random() < 0.3:
             task_judgments.undo(session, robot.rater, robot.click())
         for robot in robots:
@@ -158,24 +158,26 @@ def some_run(draw: Random) -> list[ReadQuery]:
         slugs = draw.choices("abcde", k=draw.randrange(5))
         cards = [card(f"{slug}{number}", price=draw.choice((None, 1, 2))) for slug in slugs]
         state = {8: QueryState.UNREADABLE, 9: QueryState.FAILED}.get(number)
-        shown = [] if state else cards
+        listed = [] if state else cards
         is_follow_up = number in {4, 5}
-        queries.append(query(number, *shown, state=state, context_dependent=is_follow_up))
+        queries.append(query(number, *listed, state=state, context_dependent=is_follow_up))
     return queries
 
 
 def rate_something(session: Session, robot: Robot, draw: Random) -> None:
     task = tasks.next_task(session, robot.rater, robot.click().received_at)
-    given = tasks.ids_of_rater(session, robot.rater)
-    if not given:
+    task_ids = tasks.ids_of_rater(session, robot.rater)
+    if not task_ids:
         return
-    task_id = draw.choice(given) if task is None or draw.random() < 0.2 else task.id
+    task_id = draw.choice(task_ids) if task is None or draw.random() < 0.2 else task.id
     page = blind_pages.blind_page(session, robot.rater, task_id)
     verdicts = [None, *Relevance] if draw.random() < 0.3 else list(Relevance)
-    for shown in page.cards:
+    for blind_card in page.cards:
         if draw.random() < 0.9:
             verdict = draw.choice(verdicts)
-            task_judgments.judge(session, robot.rater, task_id, shown.key, verdict, robot.click())
+            task_judgments.judge(
+                session, robot.rater, task_id, blind_card.key, verdict, robot.click()
+            )
     if page.asks_emptiness and draw.random() < 0.9:
         rating = AnswerRating(empty_outcome=draw.choice(list(EmptyOutcome)))
         task_judgments.rate(session, robot.rater, task_id, None, rating, robot.click())
@@ -239,14 +241,14 @@ def rate_until_a_repeat(session: Session, robot: Robot) -> BlindPage:
 
 def test_the_number_told_never_changes(session: Session, rater: Rater, run_ids: list[str]) -> None:
     assert len(run_ids) == 2
-    robot, told, kinds = Robot(session, rater), [], []
+    robot, places, kinds = Robot(session, rater), [], []
     while (page := robot.next_page()) is not None:
-        told.append((page.place.position, page.progress.of, page.progress.finished))
+        places.append((page.place.position, page.progress.of, page.progress.finished))
         kinds.append(kind(session, page))
         robot.rate(page)
 
     # Twelve questions and two again, each one further than the one before.
-    assert told == [(place, 14, place - 1) for place in range(1, 15)]
+    assert places == [(place, 14, place - 1) for place in range(1, 15)]
     assert (kinds.count(POOL), kinds.count(REPEAT)) == (12, 2)
     assert kinds[:3] == [POOL] * 3
     after = workloads.progress(session, rater)
@@ -267,16 +269,16 @@ def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rat
     first = blind_pages.blind_page(session, rater, twin)
 
     assert (again.stage, again.answers, first.stage) == (TaskStage.CARDS, (), TaskStage.DONE)
-    assert {shown.relevance for shown in again.cards} == {None}
-    assert sorted(shown.card.identity[5:] for shown in again.cards) == ["a", "b", "c"]
-    assert not {shown.key for shown in again.cards} & {shown.key for shown in first.cards}
-    told = {"task_id", "cards", "answers", "place", "progress", "stage"}
-    for name, shown_first in asdict(first).items():
-        if name not in told:
-            assert getattr(again, name) == shown_first, name
+    assert {card.relevance for card in again.cards} == {None}
+    assert sorted(card.card.identity[5:] for card in again.cards) == ["a", "b", "c"]
+    assert not {card.key for card in again.cards} & {card.key for card in first.cards}
+    differing = {"task_id", "cards", "answers", "place", "progress", "stage"}
+    for name, value in asdict(first).items():
+        if name not in differing:
+            assert getattr(again, name) == value, name
 
-    for shown in again.cards:
-        task_judgments.judge(session, rater, again.task_id, shown.key, NO, robot.click())
+    for blind_card in again.cards:
+        task_judgments.judge(session, rater, again.task_id, blind_card.key, NO, robot.click())
     again = blind_pages.blind_page(session, rater, again.task_id)
     assert again.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in again.answers] == ["A", "B"]
@@ -293,8 +295,8 @@ def test_a_repeat_shows_as_many_figures_where_answers_are_not_graded(
     again = rate_until_a_repeat(session, Robot(session, rater))
 
     assert [letter for letter, _ in again.figures] == ["A", "B"]
-    assert [one.results_count for _, one in again.figures] == [2, 2]
-    assert {one.judged_count for _, one in again.figures} == {0}
+    assert [summary.results_count for _, summary in again.figures] == [2, 2]
+    assert {summary.judged_count for _, summary in again.figures} == {0}
 
 
 def test_a_repeat_changes_no_figure(session: Session, rater: Rater, run_ids: list[str]) -> None:
@@ -317,8 +319,8 @@ def test_a_repeat_changes_no_figure(session: Session, rater: Rater, run_ids: lis
     assert session.scalars(select(Repeat.verdict)).all() == ["0"] * 3
     assert session.scalars(select(RepeatRating.quality)).all() == [1, 1]
     assert sorted(session.scalars(select(RepeatRating.notes))) == ["", "again"]
-    said = select(Event.field, func.count()).where(Event.task_id == again.task_id)
-    counts = sorted(tuple(row) for row in session.execute(said.group_by(Event.field)))
+    fields = select(Event.field, func.count()).where(Event.task_id == again.task_id)
+    counts = sorted(tuple(row) for row in session.execute(fields.group_by(Event.field)))
     assert counts == [("repeat", 3), ("repeat notes", 1), ("repeat quality", 2)]
     after = [
         stored_summaries.by_category(session, rater.id, run_id)["location"].totals
@@ -343,7 +345,7 @@ def test_empties_and_other_prices_come_again(session: Session, study: Study, rat
 
     assert again.asks_emptiness
     assert again.empty_outcome is None
-    assert [shown.earlier for shown in again.cards] == [None, None]
+    assert [card.earlier for card in again.cards] == [None, None]
     first, second = again.cards
     task_judgments.judge(session, rater, again.task_id, first.key, NO, robot.click())
     session.flush()
@@ -375,21 +377,21 @@ def test_the_plan_holds_from_the_first_question_to_the_last(size: int, percent: 
     for seed in range(20):
         rater = Rater(id=7, study=Study(order_secret=f"{seed:064x}", repeat_percent=percent))
         free = [Unit(number) for number in range(size)]
-        given: list[Unit] = []
+        assigned: list[Unit] = []
         again: list[Unit] = []
         walk: list[Unit] = []
         promised = plan_of(rater, free)
         assert len(promised) == pool.count(size, percent)
         while True:
-            plan = plan_of(rater, [*given, *free], again)
+            plan = plan_of(rater, [*assigned, *free], again)
             assert plan == {unit: after for unit, after in promised.items() if unit not in again}
             unit = next(iter(plan), None)
-            if unit is not None and plan[unit] <= len(given):
+            if unit is not None and plan[unit] <= len(assigned):
                 assert len(walk) - walk.index(unit) > pool.TASKS_BETWEEN
                 again.append(unit)
             elif free:
                 unit = free.pop(0)
-                given.append(unit)
+                assigned.append(unit)
             else:
                 break
             walk.append(unit)

@@ -42,8 +42,8 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
         stored(session, study, method, replace(query(1, *cards, state=state), response=text))
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
-    (shown,) = blind_pages.blind_page(session, rater, task.id).cards
-    task_judgments.judge(session, rater, task.id, shown.key, YES, click("e1"))
+    (blind_card,) = blind_pages.blind_page(session, rater, task.id).cards
+    task_judgments.judge(session, rater, task.id, blind_card.key, YES, click("e1"))
     assert blind_pages.blind_page(session, rater, task.id).stage is TaskStage.EMPTINESS
     outcome = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     task_judgments.rate(session, rater, task.id, None, outcome, click("e2"))
@@ -80,28 +80,30 @@ def test_a_reason_in_a_hidden_repeat_is_apart_from_the_first(
     """It shows on the repeat's own page, so that nothing tells that it is one."""
     set_study(session, study, repeat_percent=100)
     stored(session, study, "hybrid", *(query(n, card(f"c{n}")) for n in range(1, 9)))
-    seen = []
+    reasons = []
     for turn in range(40):
         task = tasks.next_task(session, rater, NOW)
         if task is None:
             break
-        (shown,) = blind_pages.blind_page(session, rater, task.id).cards
-        task_judgments.judge(session, rater, task.id, shown.key, NO, click(f"v{turn}", minute=turn))
+        (listed,) = blind_pages.blind_page(session, rater, task.id).cards
+        task_judgments.judge(
+            session, rater, task.id, listed.key, NO, click(f"v{turn}", minute=turn)
+        )
         reason = "location" if task.kind == REPEAT else "price"
-        made = click(f"r{turn}", minute=turn)
-        task_judgments.give_reason(session, rater, task.id, shown.key, reason, made)
+        reason_click = click(f"r{turn}", minute=turn)
+        task_judgments.give_reason(session, rater, task.id, listed.key, reason, reason_click)
         (after,) = blind_pages.blind_page(session, rater, task.id).cards
-        seen.append((shown.reason, after.reason, task.kind))
+        reasons.append((listed.reason, after.reason, task.kind))
         for answer in blind_pages.blind_page(session, rater, task.id).answers:
             rating = AnswerRating(quality=0)
             task_judgments.rate(
                 session, rater, task.id, answer.key, rating, click(f"q{turn}", minute=turn)
             )
 
-    repeats = [entry for entry in seen if entry[2] == REPEAT]
+    repeats = [entry for entry in reasons if entry[2] == REPEAT]
     assert repeats
     assert {entry[:2] for entry in repeats} == {(None, "location")}
-    assert {entry[:2] for entry in seen if entry[2] != REPEAT} == {(None, "price")}
+    assert {entry[:2] for entry in reasons if entry[2] != REPEAT} == {(None, "price")}
     assert {*session.scalars(select(Judgment.reason))} == {"price"}
 
 
@@ -116,13 +118,13 @@ def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater:
     assert before == Progress(1, 3, 3, open_judgments=1, unrated=2, open_questions=2)
 
     robot = Robot(session, rater)
-    shown: list[str] = []
+    questions: list[str] = []
     while (page := robot.next_page()) is not None:
-        assert page.progress == before or shown
-        shown.append(page.question)
+        assert page.progress == before or questions
+        questions.append(page.question)
         robot.rate(page)
 
-    assert sorted(shown) == ["Question 2", "Question 3"]
+    assert sorted(questions) == ["Question 2", "Question 3"]
     process = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
     assert workloads.progress(session, rater) == process
     assert len(tasks.ids_of_rater(session, rater)) == 3
@@ -132,20 +134,22 @@ def test_each_rater_has_a_lasting_order(session: Session, study: Study, rater: R
     many = [card(f"c{number}") for number in range(12)]
     stored(session, study, "hybrid", query(1, *many))
     second_rater = studies.add_rater(session, study, "Budi", NOW)
-    seen = []
-    for one in (rater, second_rater):
-        task = tasks.next_task(session, one, NOW)
+    pages = []
+    for somebody in (rater, second_rater):
+        task = tasks.next_task(session, somebody, NOW)
         assert task is not None
-        seen.append(blind_pages.blind_page(session, one, task.id))
-    orders = [[shown.card.identity[5:] for shown in page.cards] for page in seen]
+        pages.append(blind_pages.blind_page(session, somebody, task.id))
+    orders = [[blind_card.card.identity[5:] for blind_card in page.cards] for page in pages]
 
     assert sorted(orders[0], key=str) == sorted(orders[1], key=str)
     assert orders[0] != orders[1]
-    assert orders[0] != [shown.slug for shown in many]
+    assert orders[0] != [blind_card.slug for blind_card in many]
     stored(session, study, "api_only", query(1, card("new"), *many))
-    again = blind_pages.blind_page(session, rater, seen[0].task_id)
+    again = blind_pages.blind_page(session, rater, pages[0].task_id)
     assert [
-        shown.card.identity[5:] for shown in again.cards if shown.card.identity[5:] != "new"
+        blind_card.card.identity[5:]
+        for blind_card in again.cards
+        if blind_card.card.identity[5:] != "new"
     ] == orders[0]
 
 
@@ -184,8 +188,10 @@ def test_others_ratings_close_no_task(
     Robot(session, rater).rate_all()
 
     assert not tasks.is_done(session, second_rater, task.id)
-    for shown in blind_pages.blind_page(session, second_rater, task.id).cards:
-        task_judgments.judge(session, second_rater, task.id, shown.key, YES, click(shown.key))
+    for blind_card in blind_pages.blind_page(session, second_rater, task.id).cards:
+        task_judgments.judge(
+            session, second_rater, task.id, blind_card.key, YES, click(blind_card.key)
+        )
     page = blind_pages.blind_page(session, second_rater, task.id)
     assert (page.stage, page.progress.finished) == (TaskStage.ANSWERS, 0)
     assert tasks.next_task(session, second_rater, NOW) is task
@@ -220,12 +226,12 @@ def onward(
     rater: Rater,
     minutes: int,
     after: BlindPage | None = None,
-    wanted: QueryFilter = task_order.EVERYTHING,
+    query_filter: QueryFilter = task_order.EVERYTHING,
 ) -> BlindPage:
     task_id = after.task_id if after else None
-    result = task_order.onward(session, rater, at(minutes), wanted, task_id)
+    result = task_order.onward(session, rater, at(minutes), query_filter, task_id)
     assert result is not None
-    return blind_pages.blind_page(session, rater, result, wanted)
+    return blind_pages.blind_page(session, rater, result, query_filter)
 
 
 def number(page: BlindPage) -> int:
@@ -235,19 +241,19 @@ def number(page: BlindPage) -> int:
 @pytest.mark.usefixtures("study_of_five")
 def test_going_on_gives_new_questions_to_the_end(session: Session, rater: Rater) -> None:
     """Though nothing was said yet; then it leads to what is open."""
-    seen = [onward(session, rater, 0)]
-    while seen[-1].place.leads_further:
-        assert seen[-1].place.next is None
-        seen.append(onward(session, rater, len(seen), seen[-1]))
+    pages = [onward(session, rater, 0)]
+    while pages[-1].place.leads_further:
+        assert pages[-1].place.next is None
+        pages.append(onward(session, rater, len(pages), pages[-1]))
 
-    assert [number(page) for page in seen] == [1, 2, 3, 4, 5]
-    assert onward(session, rater, 9, seen[-1]).task_id == seen[0].task_id
-    assert onward(session, rater, 9, seen[1]).task_id == seen[2].task_id
-    again = blind_pages.blind_page(session, rater, seen[2].task_id).place
+    assert [number(page) for page in pages] == [1, 2, 3, 4, 5]
+    assert onward(session, rater, 9, pages[-1]).task_id == pages[0].task_id
+    assert onward(session, rater, 9, pages[1]).task_id == pages[2].task_id
+    again = blind_pages.blind_page(session, rater, pages[2].task_id).place
     assert (again.position, again.previous, again.next, again.leads_further) == (
         3,
-        seen[1].task_id,
-        seen[3].task_id,
+        pages[1].task_id,
+        pages[3].task_id,
         False,
     )
 
@@ -325,10 +331,10 @@ def test_repeats_hold_if_put_off(session: Session, study: Study, rater: Rater, s
         stored(session, study, method, *(query(place, card("a")) for place in range(1, 10)))
     set_study(session, study, repeat_percent=33)
     study.order_secret = f"{seed:064x}"
-    robot, told, late = Robot(session, rater), set(), 0
+    robot, totals, late = Robot(session, rater), set(), 0
     rated: list[tuple[int, str]] = []
     while (page := robot.next_page()) is not None:
-        told.add(page.progress.of)
+        totals.add(page.progress.of)
         task = session.get_one(Task, page.task_id)
         if not page.is_put_off and late < 4 and (len(rated) + late) % 2 == seed % 2:
             late += 1
@@ -337,11 +343,11 @@ def test_repeats_hold_if_put_off(session: Session, study: Study, rater: Rater, s
         robot.rate(page)
         rated.append((task.question_id, task.kind))
 
-    assert told == {12}
+    assert totals == {12}
     assert (len(rated), late) == (12, 4)
     for place, (question, kind) in enumerate(rated):
         if kind == REPEAT:
-            first = next(at for at, (other, _) in enumerate(rated) if other == question)
+            first = next(at for at, (earlier, _) in enumerate(rated) if earlier == question)
             assert place - first > TASKS_BETWEEN
     assert session.scalars(select(Task).where(tasks.is_open(study))).all() == []
 
@@ -356,16 +362,16 @@ def test_nothing_comes_again_at_once(session: Session, study: Study, rater: Rate
         assert page.place.position == place
         page = onward(session, rater, place, page)
     robot, rated = Robot(session, rater), []
-    while (shown := robot.next_page()) is not None:
-        task = session.get_one(Task, shown.task_id)
-        assert shown.progress.of == 12
-        robot.rate(shown)
+    while (page := robot.next_page()) is not None:
+        task = session.get_one(Task, page.task_id)
+        assert page.progress.of == 12
+        robot.rate(page)
         rated.append((task.question_id, task.kind))
 
     assert len(rated) == 12
     again = [place for place, (_, kind) in enumerate(rated) if kind == REPEAT]
     for place in again:
-        first = next(at for at, (other, _) in enumerate(rated) if other == rated[place][0])
+        first = next(at for at, (earlier, _) in enumerate(rated) if earlier == rated[place][0])
         assert place - first > TASKS_BETWEEN
 
 
@@ -374,12 +380,12 @@ def test_names_and_order_follow_the_secret(session: Session, study: Study, rater
     """A seed of 31 bits was found from one page's names, and named the run of every answer."""
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
-    shown = [(card.key, card.number) for card in page_of(session, rater, task).cards]
+    before = [(card.key, card.number) for card in page_of(session, rater, task).cards]
 
     assert len(bytes.fromhex(study.order_secret)) * 8 >= 128
     study.order_secret = "5" * 64
-    other = {card.key for card in page_of(session, rater, task).cards}
-    assert other.isdisjoint(key for key, _ in shown)
+    after = {card.key for card in page_of(session, rater, task).cards}
+    assert after.isdisjoint(key for key, _ in before)
     item = tasks.cards(session, task)[0]
     message = f"cards/{rater.id}/pool/{item.id}".encode()
     assert tasks.key(task, item.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
@@ -411,29 +417,26 @@ BULLETED = f"""Ada satu:
 Ada lagi? 😊"""
 
 
-def answered(number: int, response: str, **asked: object) -> ReadQuery:
+def answered(number: int, response: str) -> ReadQuery:
     result = query(number, *property_cards.parse(response), text="Rumah dijual di Cemara")
-    return replace(result, response=response, **asked)
+    return replace(result, response=response)
 
 
-def two_styles(session: Session, study: Study, **asked: object) -> list[str]:
-    first = [answered(1, text, **asked) for text in (LINKED, BULLETED)]
+def two_styles(session: Session, study: Study) -> list[str]:
     set_study(session, study, blind=True, repeat_percent=0)
-    return [
-        stored(session, study, method, listed)
-        for method, listed in zip(("hybrid", "vector_only"), first, strict=True)
-    ]
+    styles = {"hybrid": LINKED, "vector_only": BULLETED}
+    return [stored(session, study, method, answered(1, text)) for method, text in styles.items()]
 
 
 def rated(session: Session, rater: Rater) -> BlindPage:
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
-    for shown in blind_pages.blind_page(session, rater, task.id).cards:
-        task_judgments.judge(session, rater, task.id, shown.key, YES, click(shown.key))
+    for blind_card in blind_pages.blind_page(session, rater, task.id).cards:
+        task_judgments.judge(session, rater, task.id, blind_card.key, YES, click(blind_card.key))
     return blind_pages.blind_page(session, rater, task.id)
 
 
-def seen(answer: BlindAnswer) -> object:
+def content(answer: BlindAnswer) -> object:
     return answer.cards, answer.before, answer.after, answer.response
 
 
@@ -443,14 +446,17 @@ def test_two_styles_of_one_list_look_alike(session: Session, study: Study, rater
     page = rated(session, rater)
 
     first, second = page.answers
-    assert seen(first) == seen(second)
+    assert content(first) == content(second)
     assert (first.before, first.after, first.response) == ("Ada satu:", "Ada lagi? ", None)
     (card,) = first.cards
-    whole = page.cards[0].card
-    assert isinstance(whole, Card)
-    assert (whole.location, whole.land_area) == ("Jl. Cemara No.2, Kec. Medan Timur", 80)
-    assert card == replace(whole, location="Jl. Cemara No.2")
-    assert whole.price_note is None  # the question asks for a sale
+    judged_card = page.cards[0].card
+    assert isinstance(judged_card, Card)
+    assert (judged_card.location, judged_card.land_area) == (
+        "Jl. Cemara No.2, Kec. Medan Timur",
+        80,
+    )
+    assert card == replace(judged_card, location="Jl. Cemara No.2")
+    assert judged_card.price_note is None  # the question asks for a sale
 
 
 def test_answers_state_no_more_of_a_place_than_each_other(
@@ -487,8 +493,10 @@ def test_an_opened_wording_is_counted(session: Session, study: Study, rater: Rat
 
 
 def _page_of(session: Session, rater: Rater) -> BlindPage:
-    known = tasks.ids_of_rater(session, rater)
-    return blind_pages.blind_page(session, rater, known[0]) if known else rated(session, rater)
+    task_ids = tasks.ids_of_rater(session, rater)
+    return (
+        blind_pages.blind_page(session, rater, task_ids[0]) if task_ids else rated(session, rater)
+    )
 
 
 def rated_id(session: Session, rater: Rater) -> str:
