@@ -101,12 +101,12 @@ def test_many_events_at_once_are_stored_as_one_after_the_other(
     session: Session, rater: Rater, run_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     second_rater = studies.add_rater(session, rater.study, "Budi", NOW)
-    made = changes(session, run_id)
+    target_changes = changes(session, run_id)
 
-    for change in made:
+    for change in target_changes:
         events.record(session, rater, *change)
-    events.record_all(session, second_rater, made)
-    targets = [change.target for change in made]
+    events.record_all(session, second_rater, target_changes)
+    targets = [change.target for change in target_changes]
     events.refresh(session, rater, targets)
     monkeypatch.setattr(events, "BULK_REFRESH_FROM", 1)
     events.refresh(session, second_rater, targets)
@@ -123,15 +123,19 @@ def test_many_events_at_once_are_stored_as_one_after_the_other(
 
 
 def test_many_events_are_stored_all_or_none(session: Session, rater: Rater, run_id: str) -> None:
-    made = changes(session, run_id)
+    target_changes = changes(session, run_id)
     with pytest.raises(EventIdTaken):
-        events.record_all(session, rater, [*made, made[2]._replace(target=made[0].target)])
+        events.record_all(
+            session,
+            rater,
+            [*target_changes, target_changes[2]._replace(target=target_changes[0].target)],
+        )
 
     assert stored_events(session) == 0
 
 
 @dataclass(frozen=True)
-class Made:
+class OrderedEvent:
     """An event as the order sees it."""
 
     device: str
@@ -140,31 +144,34 @@ class Made:
     received_at: datetime
 
 
-def made(device: str, sequence: int, client: int | None, received: int) -> Made:
+def event_at(device: str, sequence: int, client: int | None, received: int) -> OrderedEvent:
     client_time = None if client is None else NOW + timedelta(minutes=client)
-    return Made(device, sequence, client_time, NOW + timedelta(minutes=received))
+    return OrderedEvent(device, sequence, client_time, NOW + timedelta(minutes=received))
 
 
 @pytest.mark.parametrize(
     ("events", "last"),
     [
-        ([made("a", 1, 1, 1), made("a", 2, 2, 2)], 1),
-        ([made("a", 2, 1, 1), made("a", 1, 5, 5)], 0),  # own sequence beats the clock
-        ([made("phone", 1, 10, 1), made("laptop", 1, 2, 2)], 1),  # receipt caps a fast clock
-        ([made("phone", 1, 1, 9), made("laptop", 1, 5, 5)], 1),  # sent late, clicked early
-        ([made("a", 1, None, 3), made("b", 1, None, 2)], 0),
+        ([event_at("a", 1, 1, 1), event_at("a", 2, 2, 2)], 1),
+        ([event_at("a", 2, 1, 1), event_at("a", 1, 5, 5)], 0),  # own sequence beats the clock
+        (
+            [event_at("phone", 1, 10, 1), event_at("laptop", 1, 2, 2)],
+            1,
+        ),  # receipt caps a fast clock
+        ([event_at("phone", 1, 1, 9), event_at("laptop", 1, 5, 5)], 1),  # sent late, clicked early
+        ([event_at("a", 1, None, 3), event_at("b", 1, None, 2)], 0),
         # The phone's second click was at minute 2 at the latest, so its first was too.
-        ([made("phone", 1, 50, 9), made("phone", 2, 2, 9), made("laptop", 1, 7, 7)], 2),
+        ([event_at("phone", 1, 50, 9), event_at("phone", 2, 2, 9), event_at("laptop", 1, 7, 7)], 2),
     ],
 )
-def test_the_last_event_in_order_stands(events: list[Made], last: int) -> None:
+def test_the_last_event_in_order_stands(events: list[OrderedEvent], last: int) -> None:
     assert current_event(events) is events[last]
     assert current_event(reversed(events)) is events[last]
 
 
 EVENTS = st.lists(
     st.builds(
-        made,
+        event_at,
         st.sampled_from("abc"),
         st.integers(1, 6),
         st.none() | st.integers(0, 60),
@@ -176,7 +183,7 @@ EVENTS = st.lists(
 
 
 @given(EVENTS, st.randoms())
-def test_order_of_arrival_changes_nothing(events: list[Made], random) -> None:  # type: ignore[no-untyped-def]
+def test_order_of_arrival_changes_nothing(events: list[OrderedEvent], random) -> None:  # type: ignore[no-untyped-def]
     shuffled = list(events)
     random.shuffle(shuffled)
 
@@ -184,27 +191,27 @@ def test_order_of_arrival_changes_nothing(events: list[Made], random) -> None:  
 
 
 @given(EVENTS)
-def test_the_one_that_stands_is_the_latest_of_the_devices_last(events: list[Made]) -> None:
+def test_the_one_that_stands_is_the_latest_of_the_devices_last(events: list[OrderedEvent]) -> None:
     lasts = {event.device: event for event in sorted(events, key=lambda event: event.sequence)}
 
-    def place(event: Made) -> tuple[datetime, str]:
+    def place(event: OrderedEvent) -> tuple[datetime, str]:
         return min(event.client_time or event.received_at, event.received_at), event.device
 
     assert current_event(events) is max(lasts.values(), key=place, default=None)
 
 
 def test_of_two_with_one_number_the_later_stands_whichever_came_first() -> None:
-    earlier, later = made("a", 1, 1, 9), made("a", 1, 2, 9)
+    earlier, later = event_at("a", 1, 1, 9), event_at("a", 1, 2, 9)
 
     assert current_event([earlier, later]) is current_event([later, earlier]) is later
     assert in_order([later, earlier]) == in_order([earlier, later]) == [earlier, later]
 
 
 @given(EVENTS)
-def test_a_device_keeps_its_own_sequence(events: list[Made]) -> None:
+def test_a_device_keeps_its_own_sequence(events: list[OrderedEvent]) -> None:
     for device in "abc":
-        own = [event.sequence for event in in_order(events) if event.device == device]
-        assert own == sorted(own)
+        sequence = [event.sequence for event in in_order(events) if event.device == device]
+        assert sequence == sorted(sequence)
 
 
 def test_undo_goes_back_change_by_change(session: Session, rater: Rater, run_id: str) -> None:
@@ -280,23 +287,23 @@ def test_emptiness_serves_any_run(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     read = run(query(1, card("z")), query(2, card("z")), query(3), method="api_only")
-    other = store(session, study, read).id
+    second_run_id = store(session, study, read).id
     rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     judgments.rate(session, rater, run_id, 3, rating, click("e1"))
 
-    for each in (run_id, other):
+    for each in (run_id, second_run_id):
         row = summary(session, rater, each, 3)
-        made = stored_summaries.summary(row)
-        assert (made.complete, made.figures["success_rate"].value) == (True, 0)
-        assert made.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
+        query_summary = stored_summaries.summary(row)
+        assert (query_summary.complete, query_summary.figures["success_rate"].value) == (True, 0)
+        assert query_summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
 
 
 def test_a_verdict_serves_runs(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     read = run(query(1, card("b"), card("a")), query(2), query(3), method="api_only")
-    other = store(session, study, read).id
+    second_run_id = store(session, study, read).id
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
 
-    row = summary(session, rater, other, 1)
+    row = summary(session, rater, second_run_id, 1)
     assert (row.relevant_count, row.first_relevant_rank, row.open_judgments) == (1, 2, 1)
     assert stored_summaries.check(session) == []
 
@@ -318,7 +325,7 @@ def test_a_follow_up_keeps_to_its_run(session: Session, study: Study, rater: Rat
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "things"),
+    ("first", "second", "n_items"),
     [
         ({"price": 1}, {"price": 1}, 1),
         ({"price": 1}, {}, 1),
@@ -330,12 +337,16 @@ def test_a_follow_up_keeps_to_its_run(session: Session, study: Study, rater: Rat
     ],
 )
 def test_only_what_matters_makes_another_content(
-    session: Session, study: Study, one: dict[str, object], other: dict[str, object], things: int
+    session: Session,
+    study: Study,
+    first: dict[str, object],
+    second: dict[str, object],
+    n_items: int,
 ) -> None:
-    store(session, study, run(query(1, card("a", **one))))
-    store(session, study, run(query(1, card("a", **other)), method="b"))
+    store(session, study, run(query(1, card("a", **first))))
+    store(session, study, run(query(1, card("a", **second)), method="b"))
 
-    assert count(session, JudgedItem) == things
+    assert count(session, JudgedItem) == n_items
 
 
 def noted(session: Session, rater: Rater, run_id: str, *edits: tuple[str, str]) -> str:
@@ -344,8 +355,8 @@ def noted(session: Session, rater: Rater, run_id: str, *edits: tuple[str, str]) 
         rating = AnswerRating(notes=text, notes_base=base)
         # Each device's clock is behind that of the one before.
         device, behind = f"d{number}", -number
-        said = click(f"n{number}", minute=number, device=device, sequence=1, client_minute=behind)
-        judgments.rate(session, rater, run_id, 1, rating, said)
+        event = click(f"n{number}", minute=number, device=device, sequence=1, client_minute=behind)
+        judgments.rate(session, rater, run_id, 1, rating, event)
     return notes_of(session, rater)
 
 

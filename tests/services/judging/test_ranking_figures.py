@@ -45,7 +45,9 @@ def test_figures_kept_are_those_computed_anew(
         store_lists(session, study, method, lists, depth=5)
     assert stored_summaries.check(session) == []
 
-    qrels = {name: {one: drawn.choice("0123") for one in drawn.sample(docs, 4)} for name in names}
+    qrels = {
+        name: {doc_id: drawn.choice("0123") for doc_id in drawn.sample(docs, 4)} for name in names
+    }
     store_qrels(session, study, rater, qrels)
     assert stored_summaries.check(session) == []
     runs = session.scalars(select(Run.id)).all()
@@ -127,13 +129,13 @@ def test_a_study_of_properties_runs_one_statement_to_read(
 ) -> None:
     read = run(query(1, card("a"), card("b")))
     run_id = store(session, study, read).id
-    said: list[str] = []
+    statements: list[str] = []
     engine = session.get_bind()
-    event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))
+    event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
     item, rater_id = session.scalars(select(Result.judged_item_id)).first(), rater.id
-    said.clear()
+    statements.clear()
     stored_summaries.refresh_touched(session, rater_id, item, None)
-    reads = [one for one in said if one.lstrip().startswith("SELECT")]
+    reads = [statement for statement in statements if statement.lstrip().startswith("SELECT")]
 
     assert len(reads) == 1
     assert stored_summaries.summary(summary(session, rater, run_id, 1)).ranking == {}

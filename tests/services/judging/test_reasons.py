@@ -23,8 +23,8 @@ from tests.services.runs.runs import NO, YES, click
 
 def give(session: Session, rater: Rater, run_id: str, reason: str | None, name: str) -> str | None:
     number = int(name[1:])
-    made = click(name, minute=number)
-    return judgments.give_reason(session, rater, run_id, 1, 1, reason, made)
+    event = click(name, minute=number)
+    return judgments.give_reason(session, rater, run_id, 1, 1, reason, event)
 
 
 def figures_of(session: Session, rater: Rater, run_id: str) -> dict[str, object]:
@@ -97,8 +97,8 @@ def test_only_reasons_of_the_study_are_taken(session: Session, rater: Rater, run
 
 def test_an_owner_s_list_keeps_the_keys_of_the_usual_ones() -> None:
     """In whichever language they are written; the usual list is stored as none."""
-    own = reasons.from_lines(["Harga", " Dekat  rel ", "Price", "", "Lainnya"], "property")
-    assert own == ("price", "Dekat rel", "other")
+    own_list = reasons.from_lines(["Harga", " Dekat  rel ", "Price", "", "Lainnya"], "property")
+    assert own_list == ("price", "Dekat rel", "other")
     with speaking("en"):
         words = [*map(labels.reason, reasons.offered("document", None))]
     assert reasons.from_lines(words, "document") is None

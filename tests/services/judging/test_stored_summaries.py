@@ -68,13 +68,13 @@ def test_check_finds_a_tampered_summary(session: Session, rater: Rater, run_id: 
     summary(session, rater, run_id, 1).relevant_count = 1
     session.flush()
 
-    ((_, *found),) = stored_summaries.check(session)
-    assert found == [run_id, 1, "relevant_count", 1, 2]
+    ((_, *difference),) = stored_summaries.check(session)
+    assert difference == [run_id, 1, "relevant_count", 1, 2]
 
 
 def store(session: Session, study: Study, method: str = "hybrid") -> str:
-    asked = query(1, card("a"), category="near"), query(2, card("b"), category="far"), query(3)
-    read = run(*asked, method=method)
+    queries = query(1, card("a"), category="near"), query(2, card("b"), category="far"), query(3)
+    read = run(*queries, method=method)
     return stored_runs.store(session, study, read, Labels(), NOW).id
 
 
@@ -127,7 +127,7 @@ def _blind_run(session: Session, study: Study) -> str:
     return stored(session, study, "hybrid", query(1, card("a"), card("b")), query(2))
 
 
-def found(session: Session, rater: Rater, blind_run: str) -> Blindness:
+def blindness_of(session: Session, rater: Rater, blind_run: str) -> Blindness:
     return blindness(session, Query.run_id == blind_run, [rater.id])
 
 
@@ -136,14 +136,14 @@ def test_runs_pages_are_open_tasks_blind(session: Session, rater: Rater, blind_r
     outcome = AnswerRating(quality=3, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     judgments.rate(session, rater, blind_run, 2, outcome, click("e", minute=5))
 
-    assert found(session, rater, blind_run) == Blindness(
+    assert blindness_of(session, rater, blind_run) == Blindness(
         BlindCounts(n=2, blind=0, open=2, last_open=NOW + timedelta(minutes=5)),
         BlindCounts(n=1, blind=0, open=1, last_open=NOW + timedelta(minutes=5)),
     )
 
     Robot(session, rater).rate_all()  # card b, and the quality of answer 1
 
-    assert found(session, rater, blind_run) == Blindness(
+    assert blindness_of(session, rater, blind_run) == Blindness(
         BlindCounts(n=3, blind=1, open=2, last_open=NOW + timedelta(minutes=5)),
         BlindCounts(n=2, blind=1, open=1, last_open=NOW + timedelta(minutes=5)),
     )
@@ -152,13 +152,13 @@ def test_runs_pages_are_open_tasks_blind(session: Session, rater: Rater, blind_r
 def test_a_later_click_decides_until_undone(session: Session, rater: Rater, blind_run: str) -> None:
     Robot(session, rater).rate_all()
     judgments.judge(session, rater, blind_run, 1, 1, NO, click("open", minute=100))
-    assert found(session, rater, blind_run).verdicts == BlindCounts(
+    assert blindness_of(session, rater, blind_run).verdicts == BlindCounts(
         3, 2, 1, NOW + timedelta(minutes=100)
     )
 
     judgments.undo(session, rater, blind_run, click("back", minute=101))
 
-    assert found(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
+    assert blindness_of(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
 
 
 def test_an_earlier_click_late_decides_not(session: Session, rater: Rater, blind_run: str) -> None:
@@ -167,7 +167,7 @@ def test_an_earlier_click_late_decides_not(session: Session, rater: Rater, blind
     late = Click("late", NOW + timedelta(minutes=200), NOW + timedelta(minutes=1), "phone", 1)
     judgments.judge(session, rater, blind_run, 1, 1, YES, late)
 
-    assert found(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
+    assert blindness_of(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
 
 
 def test_verdicts_of_no_page_are_unknown(session: Session, rater: Rater, blind_run: str) -> None:
@@ -179,14 +179,14 @@ def test_verdicts_of_no_page_are_unknown(session: Session, rater: Rater, blind_r
     judgments.judge(session, rater, blind_run, 1, 1, YES, click("a"))
     session.execute(delete(Event).where(Event.event_id == "a"))
 
-    verdicts = found(session, rater, blind_run).verdicts
+    verdicts = blindness_of(session, rater, blind_run).verdicts
     assert verdicts == BlindCounts(n=2, blind=0, open=0, last_open=None)
     assert verdicts.unknown == 2
 
 
 def of_slugs(page: BlindPage, *slugs: str) -> list[str]:
-    named = {shown.card.identity[5:]: shown.key for shown in page.cards}
-    return [named[slug] for slug in slugs]
+    keys = {card.card.identity[5:]: card.key for card in page.cards}
+    return [keys[slug] for slug in slugs]
 
 
 def counts(page: BlindPage) -> list[tuple[int, int, int | None, float | None]]:
