@@ -41,9 +41,9 @@ def _budi(session: Session, study: Study, run_id: str) -> Rater:  # noqa: ARG001
     return studies.add_rater(session, study, "Budi", NOW)
 
 
-def entries(session: Session, reader: Rater, wanted: EventFilters = ALL) -> list[HistoryEntry]:
+def entries(session: Session, reader: Rater, filters: EventFilters = ALL) -> list[HistoryEntry]:
     session.flush()
-    return history.history(session, reader, wanted).entries
+    return history.history(session, reader, filters).entries
 
 
 def latest(session: Session, reader: Rater) -> Event:
@@ -55,8 +55,8 @@ def latest(session: Session, reader: Rater) -> Event:
 
 def test_an_entry_tells_old_new_and_standing(session: Session, rater: Rater, run_id: str) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
-    made = click("e2", minute=2, device="phone", sequence=7)
-    judgments.judge(session, rater, run_id, 1, 1, NO, made)
+    second_click = click("e2", minute=2, device="phone", sequence=7)
+    judgments.judge(session, rater, run_id, 1, 1, NO, second_click)
     last, first = entries(session, rater)
 
     assert (first.event.old, first.event.new, first.stands) == (None, "1", False)
@@ -120,8 +120,8 @@ def test_the_list_can_be_narrowed(session: Session, rater: Rater, budi: Rater, r
     judgments.rate(session, rater, run_id, 2, empty, click("empty"))
     second, name = history.history(session, rater, ALL).questions[1]
 
-    def ids(**wanted: object) -> list[str]:
-        return [entry.event.event_id for entry in entries(session, rater, replace(ALL, **wanted))]
+    def ids(**filters: object) -> list[str]:
+        return [entry.event.event_id for entry in entries(session, rater, replace(ALL, **filters))]
 
     assert ids(rater=budi.id) == ["answer", "answer"]
     assert ids(question=second) == ["empty"]
@@ -191,8 +191,8 @@ def test_blind_entries_name_no_run(
     task = tasks.next_task(session, budi, NOW)
     assert task is not None
     page = blind_pages.blind_page(session, budi, task.id)
-    for number, shown in enumerate(page.cards):
-        task_judgments.judge(session, budi, task.id, shown.key, YES, click(f"c{number}"))
+    for number, blind_card in enumerate(page.cards):
+        task_judgments.judge(session, budi, task.id, blind_card.key, YES, click(f"c{number}"))
     (answer,) = blind_pages.blind_page(session, budi, task.id).answers
     task_judgments.rate(session, budi, task.id, answer.key, AnswerRating(quality=4), click("q"))
     (result,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
@@ -212,8 +212,8 @@ def test_a_hidden_repeat_looks_plain_to_its_rater(
     session: Session, rater: Rater, budi: Rater
 ) -> None:
     for number, field in enumerate(("repeat", "repeat quality")):
-        made = {"rater_id": budi.id, "event_id": f"r{number}", "field": field, "new": "1"}
-        session.add(Event(**made, cause="click", device="", sequence=1, received_at=NOW))
+        values = {"rater_id": budi.id, "event_id": f"r{number}", "field": field, "new": "1"}
+        session.add(Event(**values, cause="click", device="", sequence=1, received_at=NOW))
 
     visited = [ChangeKind.REPEAT_QUALITY, ChangeKind.REPEAT]
     plain = [ChangeKind.QUALITY, ChangeKind.VERDICT]

@@ -123,9 +123,9 @@ def test_unfinished_tasks_are_free_for_others(session: Session, study: Study, ru
     assert run_id
     study.overlap = 1
     ani, budi = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
-    given = tasks.next_task(session, ani, NOW)
-    assert given is not None
-    first = given.question_id
+    task = tasks.next_task(session, ani, NOW)
+    assert task is not None
+    first = task.question_id
 
     raters.remove(session, ani, NOW)
 
@@ -170,8 +170,8 @@ def test_deleting_leaves_a_count_and_nothing_else(
     gone = ", ".join(f"{count} {name}" for name, count in cost.items())
     assert logged(session, "delete rater") == [(f"rater {ani_id}", gone, None)]
     session.flush()
-    told = session.execute(select(LogEntry.subject, LogEntry.old, LogEntry.new))
-    assert "Ani" not in " ".join(str(part) for row in told for part in row)
+    log_rows = session.execute(select(LogEntry.subject, LogEntry.old, LogEntry.new))
+    assert "Ani" not in " ".join(str(part) for row in log_rows for part in row)
 
 
 def test_the_owner_is_neither_removed_nor_invited(
@@ -210,8 +210,8 @@ def test_a_link_lets_its_rater_in_until_it_expires(session: Session, study: Stud
     assert (row.rater.name, month.name, day.name) == ("Ani", "Ani", "Ani")
     assert row.token_hash == sha256(month.token.encode()).hexdigest()
     assert len(month.token) == 32  # 24 bytes, 192 bits, in base 64
-    told = session.execute(select(LogEntry.subject, LogEntry.old, LogEntry.new))
-    assert month.token not in str(list(told))
+    log_rows = session.execute(select(LogEntry.subject, LogEntry.old, LogEntry.new))
+    assert month.token not in str(list(log_rows))
     for token, now in (
         (month.token, last + MOMENT),
         (day.token, NOW + timedelta(days=1) + MOMENT),
