@@ -16,12 +16,12 @@ from tests.services.other_database import on_postgres, on_sqlite
 from tests.stored_studies import open_study
 
 
-@pytest.fixture(name="other")
-def _other(database: Database, tmp_path: Path) -> Iterator[Database]:
-    made = on_sqlite(tmp_path) if database.is_sqlite else on_postgres(database)
-    made.close()
-    yield made
-    made.close()
+@pytest.fixture(name="target")
+def _second_database(database: Database, tmp_path: Path) -> Iterator[Database]:
+    target = on_sqlite(tmp_path) if database.is_sqlite else on_postgres(database)
+    target.close()
+    yield target
+    target.close()
 
 
 def fill(database: Database) -> None:
@@ -37,26 +37,26 @@ def count(database: Database, words: str) -> int:
 
 @pytest.mark.parametrize("with_catalogue", [False, True])
 def test_a_backup_has_the_catalogue_only_where_that_is_asked(
-    database: Database, other: Database, tmp_path: Path, *, with_catalogue: bool
+    database: Database, target: Database, tmp_path: Path, *, with_catalogue: bool
 ) -> None:
     fill(database)
     file = tmp_path / "study.backup"
 
     backups.back_up(database, file, NOW, with_catalogue=with_catalogue)
-    backups.restore(other, file, NOW, as_superuser=True)
+    backups.restore(target, file, NOW, as_superuser=True)
 
-    assert count(other, "dress") == with_catalogue
+    assert count(target, "dress") == with_catalogue
     assert count(database, "dress") == 1
 
 
 def test_a_moved_catalogue_is_searched_where_it_arrives(
-    database: Database, other: Database
+    database: Database, target: Database
 ) -> None:
     fill(database)
-    other.prepare()
+    target.prepare()
 
-    with database.reading() as source, other.writing() as target:
-        moves.move(source, target)
-        target.commit()
+    with database.reading() as old, target.writing() as new:
+        moves.move(old, new)
+        new.commit()
 
-    assert (count(other, "dress"), count(other, "hat")) == (1, 0)
+    assert (count(target, "dress"), count(target, "hat")) == (1, 0)

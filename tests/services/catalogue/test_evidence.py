@@ -88,13 +88,13 @@ def test_a_verdict_shared_by_runs_rests_on_the_same_searches(
 ) -> None:
     """The second run is empty at the same questions, so each outcome is one verdict."""
     queries = [query(n, category="x" if n < 4 else "y") for n in range(1, 6)]
-    other = store(session, study, run(*queries, method="vector")).id
+    second_run_id = store(session, study, run(*queries, method="vector")).id
     rule = reports.of_rater(rater)
 
     rows = [
         row
-        for run_id in (looked_up.run_id, other)
+        for run_id in (looked_up.run_id, second_run_id)
         for row in reports.report(session, study, run_id, rule).rows
     ]
-    assert counts(session, study, other, rule).checked == 1
+    assert counts(session, study, second_run_id, rule).checked == 1
     assert counts_of(row.empty_answer for row in rows).correct_empty == 2
