@@ -22,7 +22,7 @@ def _bot(sample: DemoBot) -> DemoBot:
     return sample
 
 
-def found(reply: Reply, name: str) -> set[object]:
+def values(reply: Reply, name: str) -> set[object]:
     return {listing[name] for listing in reply.properties}
 
 
@@ -47,10 +47,10 @@ def test_a_question_is_answered_by_what_shares_its_words(bot: DemoBot) -> None:
     near = bot.answer("cari sewa dekat usu", "hybrid", "s")
     with_cctv = bot.answer("rumah yang ada cctv", "hybrid", "s")
 
-    assert found(reply, "property_type") == {"house"}
-    assert found(reply, "listing_type") == {"sale"}
+    assert values(reply, "property_type") == {"house"}
+    assert values(reply, "listing_type") == {"sale"}
     assert near.properties
-    assert found(near, "listing_type") == {"rent"}
+    assert values(near, "listing_type") == {"rent"}
     assert with_cctv.properties
     assert all("CCTV" in listing["facilities"] for listing in with_cctv.properties)
 
