@@ -51,11 +51,11 @@ class MadeKind:
     making: Callable[[OnProgress], ExportedFile] = lambda _on_progress: FILE
 
     def make(
-        self, session: Session, study: Study, wanted: Mapping[str, Any], on_progress: OnProgress
+        self, session: Session, study: Study, request: Mapping[str, Any], on_progress: OnProgress
     ) -> ExportedFile:
         """Make the file as the test says."""
         assert session.get_one(Study, study.id)
-        assert wanted == {"run": None}
+        assert request == {"run": None}
         return self.making(on_progress)
 
 
@@ -175,28 +175,28 @@ def test_a_file_is_made_anew_without_a_deleted_rater(database: Database, kind: M
     with database.writing() as session:
         rater_id = raters.add(session, studies.open_or_make(session, NOW), "Ani", NOW).id
         session.commit()
-    made: list[bytes] = []
+    contents: list[bytes] = []
 
     def making(on_progress: OnProgress) -> ExportedFile:
         with database.reading() as session:
             result = raters.lines(session, studies.open_or_make(session, NOW))
-        made.append(" ".join(line.name for line in result).encode())
+        contents.append(" ".join(line.name for line in result).encode())
         on_progress(1, 2)
-        if len(made) == 1:
+        if len(contents) == 1:
             with database.writing() as session:
                 raters.delete_rater(session, session.get_one(Rater, rater_id), NOW)
                 session.commit()
             assert progress(database, work_id).steps_done == 0
-        return ExportedFile("made.zip", "application/zip", made[-1])
+        return ExportedFile("made.zip", "application/zip", contents[-1])
 
     kind.making = making
     work_id = enqueue(database)
     work(database)
 
-    assert [b"Ani" in data for data in made] == [True, False]
+    assert [b"Ani" in data for data in contents] == [True, False]
     with database.reading() as session:
-        kept = jobs.file(session, studies.open_or_make(session, NOW), work_id)
-    assert kept.data == made[1]
+        file = jobs.file(session, studies.open_or_make(session, NOW), work_id)
+    assert file.data == contents[1]
 
 
 @pytest.mark.usefixtures("kind")
