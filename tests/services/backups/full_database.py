@@ -76,7 +76,7 @@ def _value(column: Column[Any], number: int) -> Any:
         return number * 10 if isinstance(kind, Integer) else f"é{number}"
     if isinstance(kind, String):
         return _text(kind, number)
-    return next(made for known, made in BY_TYPE.items() if isinstance(kind, known))(number)
+    return next(value for of_type, value in BY_TYPE.items() if isinstance(kind, of_type))(number)
 
 
 def _text(kind: String, number: int) -> str:

@@ -173,7 +173,7 @@ def test_what_an_older_backup_holds_comes_through_the_migrations(
         assert session.query(StoredItem).count() == 1
 
 
-def written(file: Path, content: Path, **stated: Any) -> Path:
+def written(file: Path, content: Path, **statement: Any) -> Path:
     opened = Database(sqlite_url(content))
     with opened.reading() as session:
         counts = moves.counts(session)
@@ -189,7 +189,7 @@ def written(file: Path, content: Path, **stated: Any) -> Path:
         "counts": counts,
     }
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(backups.ABOUT, json.dumps(about | stated))
+        archive.writestr(backups.ABOUT, json.dumps(about | statement))
         archive.writestr(backups.CONTENT, data)
     return file
 

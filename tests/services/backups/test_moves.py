@@ -18,17 +18,17 @@ from tests.services.backups.full_database import ROWS, fill, judged, pack
 from tests.services.other_database import on_postgres, on_sqlite
 
 
-@pytest.fixture(name="other")
-def _other(
+@pytest.fixture(name="target")
+def _second_database(
     database: Database, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Database]:
-    made = (
+    target = (
         on_postgres(request.getfixturevalue("postgres"))
         if database.is_sqlite
         else on_sqlite(tmp_path)
     )
-    yield made
-    made.close()
+    yield target
+    target.close()
 
 
 def moved(source: Database, target: Database) -> dict[str, int]:
@@ -39,21 +39,21 @@ def moved(source: Database, target: Database) -> dict[str, int]:
 
 
 def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbered_on(
-    database: Database, other: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database, target: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(moves, "CHUNK", ROWS - 1)
     with database.writing() as session:
         fill(session)
         session.commit()
 
-    result = moved(database, other)
+    result = moved(database, target)
 
     assert result == dict.fromkeys(Base.metadata.tables, ROWS)
     for table in moves.tables():
-        with database.reading() as old, other.reading() as new:
+        with database.reading() as old, target.reading() as new:
             rows = select(table).order_by(*table.primary_key)
             assert new.execute(rows).all() == old.execute(rows).all()
-    with other.writing() as session:
+    with target.writing() as session:
         added = StoredItem(identity="slug:new")
         session.add(added)
         session.flush()
@@ -61,30 +61,30 @@ def test_every_row_of_every_table_arrives_with_every_type_and_new_ones_are_numbe
 
 
 def test_there_and_back_gives_the_same_rows_and_the_same_proof_pack(
-    database: Database, other: Database, tmp_path: Path
+    database: Database, target: Database, tmp_path: Path
 ) -> None:
     judged(database)
     back = on_sqlite(tmp_path, "back")
 
-    assert moved(database, other) == moved(other, back)
-    assert pack(database) == pack(other) == pack(back)
+    assert moved(database, target) == moved(target, back)
+    assert pack(database) == pack(target) == pack(back)
     back.close()
 
 
-def test_a_database_with_rows_is_no_target(database: Database, other: Database) -> None:
-    with other.writing() as session:
+def test_a_database_with_rows_is_no_target(database: Database, target: Database) -> None:
+    with target.writing() as session:
         session.add(StoredItem(identity="slug:there"))
         session.commit()
 
     with pytest.raises(TargetNotEmpty, match="items"):
-        moved(database, other)
+        moved(database, target)
 
 
 @pytest.mark.parametrize(
     "spoil", [update(Study).values(created_at=NOW + timedelta(microseconds=1)), delete(Study)]
 )
 def test_a_row_that_changed_on_the_way_is_named_and_nothing_stays(
-    database: Database, other: Database, monkeypatch: pytest.MonkeyPatch, spoil: Update | Delete
+    database: Database, target: Database, monkeypatch: pytest.MonkeyPatch, spoil: Update | Delete
 ) -> None:
     with database.writing() as session:
         session.add(Study(name="one", created_at=NOW))
@@ -92,12 +92,12 @@ def test_a_row_that_changed_on_the_way_is_named_and_nothing_stays(
     monkeypatch.setattr(moves, "_continue_numbering", lambda target: target.execute(spoil))
 
     with pytest.raises(RowsDiffer, match=r'studies: {"id": 1}'):
-        moved(database, other)
-    with other.reading() as session:
+        moved(database, target)
+    with target.reading() as session:
         assert not any(moves.counts(session).values())
 
 
-def test_what_the_other_engine_cannot_hold_is_told(database: Database, other: Database) -> None:
+def test_what_the_other_engine_cannot_hold_is_told(database: Database, target: Database) -> None:
     if not database.is_sqlite:
         pytest.skip("PostgreSQL has no text that SQLite refuses")
     with database.writing() as session:
@@ -105,4 +105,4 @@ def test_what_the_other_engine_cannot_hold_is_told(database: Database, other: Da
         session.commit()
 
     with pytest.raises(UnfitRow, match=r"items: .*NUL"):
-        moved(database, other)
+        moved(database, target)
