@@ -55,12 +55,12 @@ def _run_id(session: Session, study: Study, raters: list[Rater]) -> str:
     for rank, (slug, votes) in enumerate(VOTES.items(), start=1):
         for rater, vote in zip(raters, votes, strict=True):
             if vote is not None:
-                made = click(f"{slug}-{rater.id}")
-                judgments.judge(session, rater, run_id, 1, rank, vote, made)
+                event = click(f"{slug}-{rater.id}")
+                judgments.judge(session, rater, run_id, 1, rank, vote, event)
     return run_id
 
 
-def thing(session: Session, slug: str) -> int:
+def item_id(session: Session, slug: str) -> int:
     expected = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == f"slug:{slug}")
     return session.scalars(expected).one()
 
@@ -112,19 +112,19 @@ def test_names_are_hidden_and_numbers_are_drawn_for_every_card(
 def test_a_settlement_decides_under_the_rule_and_majority_where_it_is_silent(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
-    adjudications.adjudicate(session, raters[0], thing(session, "d"), NO, "a shop", NOW)
-    adjudications.adjudicate(session, raters[0], thing(session, "b"), NO, "rented", NOW)
+    adjudications.adjudicate(session, raters[0], item_id(session, "d"), NO, "a shop", NOW)
+    adjudications.adjudicate(session, raters[0], item_id(session, "b"), NO, "rented", NOW)
     scope = Query.run_id == run_id
 
     def label(slug: str, rule: str) -> str | None:
         chosen = reports.rule_of(session, study, rule)
-        said = reports.verdicts_under(session, study, scope, chosen)
-        return said.relevance(thing(session, slug))
+        verdicts = reports.verdicts_under(session, study, scope, chosen)
+        return verdicts.relevance(item_id(session, slug))
 
     assert [label(slug, "majority") for slug in "abcde"] == [YES, YES, None, None, YES]
     assert [label(slug, "adjudicated") for slug in "abcde"] == [YES, NO, None, NO, YES]
     result = provenances(session, study, scope)
-    assert result[thing(session, "b")] is Provenance.ADJUDICATED
+    assert result[item_id(session, "b")] is Provenance.ADJUDICATED
     # d is settled and c tied; under majority neither is in the precision of what was judged.
     majority = reports.report(session, study, run_id, reports.rule_of(session, study, "majority"))
     settled = reports.report(session, study, run_id, reports.rule_of(session, study, "adjudicated"))
@@ -136,7 +136,7 @@ def test_a_settlement_decides_under_the_rule_and_majority_where_it_is_silent(
 def test_a_settlement_can_be_changed_and_withdrawn_and_all_is_logged(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
-    disputed = thing(session, "d")
+    disputed = item_id(session, "d")
     before = [
         adjudications.adjudicate(session, raters[0], disputed, NO, "a shop", NOW),
         adjudications.adjudicate(session, raters[1], disputed, YES, " a house ", NOW),
@@ -156,7 +156,7 @@ def test_a_settlement_can_be_changed_and_withdrawn_and_all_is_logged(
     session.flush()
 
     docket = adjudications.docket(session, study)
-    assert disputed not in {one.item_id for one in (*docket.ties, *docket.majorities)}
+    assert disputed not in {dispute.item_id for dispute in (*docket.ties, *docket.majorities)}
     rows = session.scalars(select(LogEntry).order_by(LogEntry.id)).all()
     assert [(row.action, row.subject, row.old, row.new) for row in rows] == [
         ("adjudicate", "1 slug:d/1", None, "0 (Ani): a shop"),
@@ -172,11 +172,11 @@ def test_a_settlement_needs_a_dispute_and_a_verdict_of_its_kind_and_a_reason_whe
 ) -> None:
     for slug in "afgh":
         with pytest.raises(NotDisputed):
-            adjudications.adjudicate(session, raters[0], thing(session, slug), NO, "why", NOW)
+            adjudications.adjudicate(session, raters[0], item_id(session, slug), NO, "why", NOW)
     with pytest.raises(UnknownItem):
         adjudications.adjudicate(session, raters[0], 10_000, NO, "why", NOW)
-    disputed = thing(session, "d")
-    adjudications.adjudicate(session, raters[0], thing(session, "c"), NO, "", NOW)
+    disputed = item_id(session, "d")
+    adjudications.adjudicate(session, raters[0], item_id(session, "c"), NO, "", NOW)
     set_study(session, study, reason_required=True)
     with pytest.raises(ReasonMissing):
         adjudications.adjudicate(session, raters[0], disputed, NO, " \n", NOW)

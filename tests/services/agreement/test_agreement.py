@@ -31,7 +31,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run, store
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
-SAID: dict[str, list[Relevance | None]] = {
+VERDICTS: dict[str, list[Relevance | None]] = {
     "Ani": [YES, YES, NO, YES],
     "Budi": [YES, NO, NO, UNSURE],
     "Citra": [YES, YES, None, None],
@@ -48,19 +48,19 @@ def _raters(session: Session, study: Study, rater: Rater) -> dict[str, Rater]:
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study, raters: dict[str, Rater]) -> str:
-    """Two questions with two cards each and an empty one, judged as ``SAID`` has it."""
+    """Two questions with two cards each and an empty one, judged as ``VERDICTS`` has it."""
     queries = (
         query(1, card("a"), card("b"), category="area"),
         query(2, card("c"), card("d"), category="price"),
         query(3, category="price"),
     )
     run_id = store(session, study, run(*queries)).id
-    for name, verdicts in SAID.items():
+    for name, verdicts in VERDICTS.items():
         for number, verdict in enumerate(verdicts):
             if verdict is not None:
                 place = (1 + number // 2, 1 + number % 2)
-                made = click(f"{name}{number}", minute=number)
-                judgments.judge(session, raters[name], run_id, *place, verdict, made)
+                event = click(f"{name}{number}", minute=number)
+                judgments.judge(session, raters[name], run_id, *place, verdict, event)
     return run_id
 
 
@@ -68,8 +68,8 @@ def report(session: Session, study: Study) -> AgreementReport:
     return study_agreement.report(session, study)
 
 
-def of(found: AgreementReport, kind: ItemKind) -> KindAgreement:
-    return next(one for one in found.kinds if one.kind is kind)
+def of(result: AgreementReport, kind: ItemKind) -> KindAgreement:
+    return next(part for part in result.kinds if part.kind is kind)
 
 
 @pytest.mark.usefixtures("run_id")
@@ -104,8 +104,8 @@ def test_empty_lists_are_counted_apart_and_quality_is_an_order(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
     grades = {"Ani": (5, 2), "Budi": (4, 2), "Citra": (None, 0)}
-    for name, given in grades.items():
-        for number, grade in enumerate(given, start=1):
+    for name, values in grades.items():
+        for number, grade in enumerate(values, start=1):
             rating = AnswerRating(quality=grade)
             judgments.rate(session, raters[name], run_id, number, rating, click(f"{name}q{number}"))
     for name, outcome in zip(("Ani", "Budi"), EmptyOutcome, strict=True):
@@ -160,8 +160,8 @@ def test_what_is_said_again_is_held_against_the_standing_verdict(
 def test_the_first_judgment_is_the_earlier_of_both_clocks(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
-    made = click("late", minute=90, client_minute=-30)
-    judgments.judge(session, raters["Citra"], run_id, 2, 2, YES, made)
+    late_click = click("late", minute=90, client_minute=-30)
+    judgments.judge(session, raters["Citra"], run_id, 2, 2, YES, late_click)
     items = study_agreement.items(session, study, ItemKind.CARDS, list(raters.values()))
 
     assert [item.first and (item.first - NOW).total_seconds() / 60 for item in items] == [
@@ -196,8 +196,8 @@ def pair(name: str, *words: str, question: str = "rumah di cemara") -> JudgedRun
 
 
 def test_the_first_run_names_questions_and_properties() -> None:
-    one = pair("one", "pass", "pass", question="Rumah?")
-    comparison = compare([one, pair("other", "fail", "pass", question="RUMAH?")])
+    first = pair("one", "pass", "pass", question="Rumah?")
+    comparison = compare([first, pair("other", "fail", "pass", question="RUMAH?")])
 
     assert comparison.pairs_judged_more_than_once == 2
     assert comparison.contradictions == {(1, "slug:a"): {"one": True, "other": False}}
