@@ -50,19 +50,19 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
         data = packs.pack(session, study, None, RULE).data
         ordered = samples.runs_of(session, study, runs[0].question_set_id)
         result = machine_help.of_runs(session, study, ordered, RULE, mesin)
-        stated = json.loads(members(data)[packs.PLANNED])[str(runs[0].question_set_id)]
-        assert stated["machine_help"] == [json.loads(json.dumps(part_json(result)))]
+        planned = json.loads(members(data)[packs.PLANNED])[str(runs[0].question_set_id)]
+        assert planned["machine_help"] == [json.loads(json.dumps(part_json(result)))]
     database.close()
     return data
 
 
 def edited(change: Callable[[Any], None]) -> Callable[[bytes], bytes]:
-    def made(data: bytes) -> bytes:
+    def edit(data: bytes) -> bytes:
         document = json.loads(data)
         change(document)
         return json.dumps(document).encode()
 
-    return made
+    return edit
 
 
 def test_the_pack_is_equal_and_every_figure_names_its_rule(packed: bytes) -> None:
