@@ -21,8 +21,8 @@ from relevansi.services.rating import asked_again, blind_pages, task_judgments, 
 from relevansi.services.rating.asked_again import OpenWork
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
-from tests.services.runs.runs import card, click, query
+from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.runs.runs import NO, YES, card, click, query
 
 LATER = NOW.replace(hour=23)
 

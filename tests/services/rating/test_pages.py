@@ -12,7 +12,7 @@ from relevansi.db.tables.judging import JudgedItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.kinds import to_row
-from relevansi.records import EmptyOutcome, ReadQuery, Relevance
+from relevansi.records import EmptyOutcome, Relevance
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.judgments import UnknownQuery
@@ -23,13 +23,10 @@ from relevansi.services.rating.open_pages import RatingPage
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run, store
+from tests.services.rating.blind_raters import stored
+from tests.services.runs.runs import YES, card, click, query
 
 ALL = QueryFilter()
-
-
-def stored(session: Session, study: Study, *queries: ReadQuery, method: str = "hybrid") -> str:
-    return store(session, study, run(*queries, method=method)).id
 
 
 def page(
@@ -38,13 +35,9 @@ def page(
     return open_pages.rating_page(session, rater, run_id, query_id, query_filter)
 
 
-YES = Relevance.RELEVANT
-
-
 def test_next_open_goes_round_in_its_category(session: Session, study: Study, rater: Rater) -> None:
-    run_id = stored(
-        session, study, query(1, category="x"), query(2, category="y"), query(3, category="x")
-    )
+    queries = [query(number, category=category) for number, category in enumerate("xyx", start=1)]
+    run_id = stored(session, study, "hybrid", *queries)
     rated = AnswerRating(quality=0, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
 
     assert page(session, rater, run_id, 3).place.next_open == 1
@@ -58,7 +51,7 @@ def test_next_open_goes_round_in_its_category(session: Session, study: Study, ra
 
 
 def test_a_rater_goes_on_where_they_stopped(session: Session, study: Study, rater: Rater) -> None:
-    run_id = stored(session, study, query(1), query(2, card("a"), card("b")), query(3))
+    run_id = stored(session, study, "hybrid", query(1), query(2, card("a"), card("b")), query(3))
     assert open_pages.first_open(session, rater, run_id) == 1
     judgments.judge(session, rater, run_id, 2, 1, YES, click("e1"))
 
@@ -69,7 +62,7 @@ def test_a_rater_goes_on_where_they_stopped(session: Session, study: Study, rate
 
 
 def test_the_suggested_quality_is_never_set(session: Session, study: Study, rater: Rater) -> None:
-    run_id = stored(session, study, query(1, card("a"), card("b")))
+    run_id = stored(session, study, "hybrid", query(1, card("a"), card("b")))
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     assert page(session, rater, run_id, 1).suggested_quality is None
     judgments.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("e2"))
@@ -83,8 +76,8 @@ def test_the_suggested_quality_is_never_set(session: Session, study: Study, rate
 
 
 def test_correct_empty_is_doubted_by_others(session: Session, study: Study, rater: Rater) -> None:
-    empty = stored(session, study, query(1))
-    filled = stored(session, study, query(1, card("a"), card("b")), method="b")
+    empty = stored(session, study, "hybrid", query(1))
+    filled = stored(session, study, "b", query(1, card("a"), card("b")))
     judgments.judge(session, rater, filled, 1, 1, YES, click("e1"))
 
     (answer,) = open_pages.other_answers(session, rater, page(session, rater, empty, 1))
@@ -96,21 +89,16 @@ def test_a_query_of_another_study_is_not_found(session: Session, study: Study) -
     session.add(second_study)
     session.flush()
     stranger = studies.add_rater(session, second_study, "Stranger", NOW)
-    run_id = stored(session, study, query(1))
+    run_id = stored(session, study, "hybrid", query(1))
 
     with pytest.raises(UnknownQuery):
         page(session, stranger, run_id, 1)
 
 
 def test_a_follow_up_shows_its_conversation(session: Session, study: Study, rater: Rater) -> None:
-    run_id = stored(
-        session,
-        study,
-        query(1, card("a")),
-        query(2, card("b")),
-        query(3, card("c"), context_dependent=True),
-        query(4, card("d"), context_dependent=True),
-    )
+    queries = [query(1, card("a")), query(2, card("b"))]
+    queries += [query(n, card(slug), context_dependent=True) for n, slug in ((3, "c"), (4, "d"))]
+    run_id = stored(session, study, "hybrid", *queries)
 
     turns = page(session, rater, run_id, 4).earlier_turns
     assert turns == (
