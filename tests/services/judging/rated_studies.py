@@ -13,9 +13,7 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run, store
-
-YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
+from tests.services.runs.runs import NO, UNSURE, YES, card, click, query, run, store
 
 QUERIES = (
     query(1, card("a"), card("b"), card("c"), category="x"),

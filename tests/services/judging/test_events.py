@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from relevansi.db.tables.judging import Event, JudgedItem, QueryRating
@@ -32,7 +32,7 @@ from relevansi.services.study.studies import Switches
 from tests.conftest import NOW
 from tests.services.judging.rater_rows import events as stored_events
 from tests.services.judging.rater_rows import summary, verdicts
-from tests.services.runs.runs import NO, YES, card, click, count, query, run, store
+from tests.services.runs.runs import NO, YES, card, click, query, run, store
 
 
 def test_the_same_event_twice_changes_nothing(session: Session, rater: Rater, run_id: str) -> None:
@@ -60,14 +60,6 @@ def test_a_late_click_of_earlier_stands_not(session: Session, rater: Rater, run_
 
     assert verdicts(session, rater) == ["1"]
     assert stored_events(session) == 2
-
-
-def test_a_clock_ahead_shadows_no_later_click(session: Session, rater: Rater, run_id: str) -> None:
-    ahead = click("phone", minute=1, client_minute=500, device="phone", sequence=1)
-    judgments.judge(session, rater, run_id, 1, 1, YES, ahead)
-    judgments.judge(session, rater, run_id, 1, 1, NO, click("laptop", minute=2))
-
-    assert verdicts(session, rater) == ["0"]
 
 
 def test_an_undo_is_later_than_what_it_undoes(session: Session, rater: Rater, run_id: str) -> None:
@@ -245,16 +237,13 @@ def test_a_rating_leaves_the_unnamed_alone(session: Session, rater: Rater, run_i
     judgments.rate(session, rater, run_id, 1, AnswerRating(quality=None), click("e2", minute=1))
 
     assert summary(session, rater, run_id, 1).quality is None
-    again = judgments.lock_query(session, rater, run_id, 1)
-    from relevansi.db.tables.judging import QueryRating
-
-    assert session.get_one(QueryRating, (rater.id, again.id)).notes == "good"
+    assert notes_of(session, rater) == "good"
 
 
-@pytest.mark.parametrize("quality", [-1, 6])
-def test_quality_keeps_its_scale(session: Session, rater: Rater, run_id: str, quality: int) -> None:
-    with pytest.raises(ValueError, match="0 to 5"):
-        judgments.rate(session, rater, run_id, 1, AnswerRating(quality=quality), click("e1"))
+def test_quality_keeps_its_scale(session: Session, rater: Rater, run_id: str) -> None:
+    for quality in (-1, 6):
+        with pytest.raises(ValueError, match="0 to 5"):
+            judgments.rate(session, rater, run_id, 1, AnswerRating(quality=quality), click("e1"))
 
 
 def test_only_empty_lists_have_an_outcome(session: Session, rater: Rater, run_id: str) -> None:
@@ -275,12 +264,10 @@ def test_marking_all_is_logged(session: Session, study: Study, rater: Rater, run
     assert causes == ["click", "bulk"]
 
 
-@pytest.mark.parametrize(("query_id", "rank"), [(9, 1), (1, 9), (3, 1)])
-def test_what_is_not_there_cannot_be_judged(
-    session: Session, rater: Rater, run_id: str, query_id: int, rank: int
-) -> None:
-    with pytest.raises(UnknownQuery):
-        judgments.judge(session, rater, run_id, query_id, rank, YES, click("e1"))
+def test_what_is_not_there_cannot_be_judged(session: Session, rater: Rater, run_id: str) -> None:
+    for query_id, rank in ((9, 1), (1, 9), (3, 1)):
+        with pytest.raises(UnknownQuery):
+            judgments.judge(session, rater, run_id, query_id, rank, YES, click("e1"))
 
 
 def test_emptiness_serves_any_run(
@@ -291,8 +278,8 @@ def test_emptiness_serves_any_run(
     rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     judgments.rate(session, rater, run_id, 3, rating, click("e1"))
 
-    for each in (run_id, second_run_id):
-        row = summary(session, rater, each, 3)
+    for listed_in in (run_id, second_run_id):
+        row = summary(session, rater, listed_in, 3)
         query_summary = stored_summaries.summary(row)
         assert (query_summary.complete, query_summary.figures["success_rate"].value) == (True, 0)
         assert query_summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
@@ -309,44 +296,38 @@ def test_a_verdict_serves_runs(session: Session, study: Study, rater: Rater, run
 
 
 def test_a_follow_up_keeps_to_its_run(session: Session, study: Study, rater: Rater) -> None:
-    ids = [
-        store(
-            session,
-            study,
-            run(query(1, card("a")), query(2, card("b"), context_dependent=True), method=method),
-        ).id
-        for method in ("hybrid", "api_only")
-    ]
-    judgments.judge(session, rater, ids[0], 2, 1, YES, click("e1"))
-    judgments.judge(session, rater, ids[0], 1, 1, YES, click("e2"))
+    queries = query(1, card("a")), query(2, card("b"), context_dependent=True)
+    first, second = (
+        store(session, study, run(*queries, method=method)).id for method in ("hybrid", "api_only")
+    )
+    judgments.judge(session, rater, first, 2, 1, YES, click("e1"))
+    judgments.judge(session, rater, first, 1, 1, YES, click("e2"))
 
-    assert summary(session, rater, ids[1], 2).judged_count == 0
-    assert summary(session, rater, ids[1], 1).judged_count == 1
+    assert summary(session, rater, second, 2).judged_count == 0
+    assert summary(session, rater, second, 1).judged_count == 1
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "n_items"),
-    [
-        ({"price": 1}, {"price": 1}, 1),
-        ({"price": 1}, {}, 1),
-        ({"price_note": "sale"}, {"price_note": "rent"}, 2),
-        ({"bedrooms": 2}, {"bedrooms": 3}, 2),
-        ({"bathrooms": 2}, {"bathrooms": 3}, 1),
-        ({"location": "Jl. Cemara"}, {"location": "Jl. Cemara, Kec. Medan Timur"}, 1),
-        ({"location": "Jl. Cemara"}, {"location": "Jl. Krakatau"}, 2),
-    ],
-)
-def test_only_what_matters_makes_another_content(
-    session: Session,
-    study: Study,
-    first: dict[str, object],
-    second: dict[str, object],
-    n_items: int,
-) -> None:
-    store(session, study, run(query(1, card("a", **first))))
-    store(session, study, run(query(1, card("a", **second)), method="b"))
+CONTENTS = [
+    ({"price": 1}, {"price": 1}, 1),
+    ({"price": 1}, {}, 1),
+    ({"price_note": "sale"}, {"price_note": "rent"}, 2),
+    ({"bedrooms": 2}, {"bedrooms": 3}, 2),
+    ({"bathrooms": 2}, {"bathrooms": 3}, 1),
+    ({"location": "Jl. Cemara"}, {"location": "Jl. Cemara, Kec. Medan Timur"}, 1),
+    ({"location": "Jl. Cemara"}, {"location": "Jl. Krakatau"}, 2),
+]
+"""What each of two runs states of a property, and how many items that is to judge."""
 
-    assert count(session, JudgedItem) == n_items
+
+def test_only_what_matters_makes_another_content(session: Session, study: Study) -> None:
+    firsts, seconds, expected = zip(*CONTENTS, strict=True)
+    for method, contents in (("hybrid", firsts), ("api_only", seconds)):
+        queries = (query(n, card("a", **content)) for n, content in enumerate(contents, start=1))
+        store(session, study, run(*queries, method=method))
+
+    question = JudgedItem.question_id
+    counts = select(func.count(JudgedItem.id)).group_by(question).order_by(question)
+    assert session.scalars(counts).all() == [*expected]
 
 
 def noted(session: Session, rater: Rater, run_id: str, *edits: tuple[str, str]) -> str:

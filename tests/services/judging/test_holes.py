@@ -43,10 +43,10 @@ dense,q1,red dress,2,d3,Blue shoes
 def _methods(session: Session, study: Study, rater: Rater) -> Mapping[str, str]:
     """The runs by their methods; d2 is relevant, d3 is not, and the first rank of bm25 a hole."""
     read = results.read_files("two.csv", [("two.csv", TWO.encode())])
-    process = stored_results.store(session, study, read, NOW)
+    imported = stored_results.store(session, study, read, NOW)
     study.measures = ["P@1", "RR", "Judged@5", "nDCG@5"]
     session.commit()
-    methods = {str(run.search_method): run.id for run in process.runs}
+    methods = {str(run.search_method): run.id for run in imported.runs}
     for rank, verdict in ((2, "1"), (3, "0")):
         at = click(f"{rank}")
         judgments.judge(session, rater, methods["bm25"], 1, rank, verdict, at)

@@ -49,6 +49,7 @@ def test_a_reason_changes_neither_verdict_nor_figures(
 
     assert stored(session, rater) == (NO, "price")
     assert figures_of(session, rater, run_id) == before
+    assert give(session, rater, run_id, None, "r3") is None
     assert session.scalars(select(Judgment.changed_at)).one() == at
 
 
@@ -64,18 +65,6 @@ def test_another_reason_replaces_it_and_undo_goes_back_step_by_step(
         steps.append(stored(session, rater))
 
     assert steps == [(NO, "other: Terlalu jauh"), (NO, "price"), (NO, None), (None, None)]
-
-
-def test_a_reason_that_comes_late_from_another_device_loses(
-    session: Session, rater: Rater, run_id: str
-) -> None:
-    later = click("r1", minute=5, client_minute=5, device="laptop", sequence=1)
-    held_back = click("r2", minute=9, client_minute=1, device="phone", sequence=1)
-    judgments.give_reason(session, rater, run_id, 1, 1, "price", later)
-    in_force = judgments.give_reason(session, rater, run_id, 1, 1, "location", held_back)
-
-    assert in_force == "price"
-    assert give(session, rater, run_id, None, "r9") is None
 
 
 def test_a_reason_counts_beside_what_is_not_relevant_alone() -> None:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from relevansi.db import outages, patience
 from relevansi.db.engine import Database
 from relevansi.db.outages import Outage
-from relevansi.db.tables.judging import Event, Task
+from relevansi.db.tables.judging import Event
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
@@ -26,7 +26,6 @@ from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.judging.verdicts import Verdicts, blindness
 from relevansi.services.rating import blind_pages, task_judgments
 from relevansi.services.rating.blind_pages import BlindPage
-from relevansi.services.rating.pool import POOL, REPEAT
 from relevansi.services.runs import runs, stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
@@ -190,18 +189,18 @@ def of_slugs(page: BlindPage, *slugs: str) -> list[str]:
 
 
 def counts(page: BlindPage) -> list[tuple[int, int, int | None, float | None]]:
-    return sorted(
+    """Of each answer: relevant and decided cards, first relevant rank, overall precision."""
+    summaries = [summary for _, summary in page.figures]
+    rows = [
         (
-            (
-                summary.relevant_count,
-                summary.decided_count,
-                summary.first_relevant_rank,
-                summary.figures["mean_overall_precision"].value,
-            )
-            for _, summary in page.figures
-        ),
-        key=str,
-    )
+            summary.relevant_count,
+            summary.decided_count,
+            summary.first_relevant_rank,
+            summary.figures["mean_overall_precision"].value,
+        )
+        for summary in summaries
+    ]
+    return sorted(rows, key=str)
 
 
 def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: Rater) -> None:
@@ -234,42 +233,6 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     page = blind_pages.blind_page(session, rater, page.task_id)
     assert counts(page) == [(1, 2, 1, 0.5), (1, 2, 2, 0.5)]
     assert [answer.letter for answer in page.answers] == ["A", "B"]
-
-
-def test_a_repeat_s_figures_begin_at_nothing(session: Session, study: Study, rater: Rater) -> None:
-    """Everything is relevant at first and not relevant again; an empty list is in it too."""
-    lists = {"hybrid": ("a", "b"), "api_only": ("b", "c"), "vector_only": ()}
-    for method, slugs in lists.items():
-        queries = (query(number, *map(card, slugs)) for number in range(1, 7))
-        stored(session, study, method, *queries)
-    set_study(session, study, figures="all", repeat_percent=20)
-    robot = Robot(session, rater)
-    while (page := robot.next_page()) is not None:
-        if session.get_one(Task, page.task_id).kind == REPEAT:
-            break
-        robot.rate(page)
-    assert page is not None
-    twin = session.scalar(
-        select(Task.id).where(
-            Task.kind == POOL, Task.question_id == session.get_one(Task, page.task_id).question_id
-        )
-    )
-    assert twin is not None
-    first = blind_pages.blind_page(session, rater, twin)
-    letters = [letter for letter, _ in page.figures]
-    assert letters == [letter for letter, _ in first.figures]
-    assert {summary.judged_count for _, summary in page.figures} == {0}
-    assert not any(summary.complete for _, summary in page.figures)
-
-    robot.rate(page, NO)
-    session.expire_all()
-    again = blind_pages.blind_page(session, rater, page.task_id)
-    listed = [summary for _, summary in again.figures if summary.results_count]
-    assert [summary.figures["mean_precision_at_5"].value for summary in listed] == [0.0, 0.0]
-    assert [summary.figures["success_rate"].value for summary in listed] == [0.0, 0.0]
-    first = blind_pages.blind_page(session, rater, twin)
-    before = [summary for _, summary in first.figures if summary.results_count]
-    assert [summary.figures["mean_precision_at_5"].value for summary in before] == [1.0, 1.0]
 
 
 def test_figures_written_anew_wait_for_a_click_on_its_way(
