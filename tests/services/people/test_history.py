@@ -139,13 +139,13 @@ def test_pages_go_back_in_time_without_a_gap(
         verdict = YES if number % 2 else NO
         judgments.judge(session, rater, run_id, 1, 1, verdict, click(f"e{number}", minute=number))
     session.flush()
-    visited, before = [], None
+    pages, before = [], None
     for _ in range(3):
         page = history.history(session, rater, EventFilters(before=before))
-        visited.append([entry.event.event_id for entry in page.entries])
+        pages.append([entry.event.event_id for entry in page.entries])
         before = page.older
 
-    assert visited == [["e4", "e3"], ["e2", "e1"], ["e0"]]
+    assert pages == [["e4", "e3"], ["e2", "e1"], ["e0"]]
     assert (before, page.total) == (None, 5)
 
 
@@ -203,9 +203,9 @@ def test_blind_entries_name_no_run(
     owner = session.scalars(select(Rater).where(Rater.is_owner)).one()
     assert answers_in_log(session, owner) == [str(session.scalars(select(Query.id)).first())]
     study.blind = False
-    (visited,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
-    assert visited.query is not None
-    assert visited.query.run_id == run_id
+    (entry,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
+    assert entry.query is not None
+    assert entry.query.run_id == run_id
 
 
 def test_a_hidden_repeat_looks_plain_to_its_rater(
@@ -215,15 +215,15 @@ def test_a_hidden_repeat_looks_plain_to_its_rater(
         values = {"rater_id": budi.id, "event_id": f"r{number}", "field": field, "new": "1"}
         session.add(Event(**values, cause="click", device="", sequence=1, received_at=NOW))
 
-    visited = [ChangeKind.REPEAT_QUALITY, ChangeKind.REPEAT]
+    repeats = [ChangeKind.REPEAT_QUALITY, ChangeKind.REPEAT]
     plain = [ChangeKind.QUALITY, ChangeKind.VERDICT]
-    assert [entry.change for entry in entries(session, rater)] == visited
+    assert [entry.change for entry in entries(session, rater)] == repeats
     assert [entry.change for entry in entries(session, budi)] == plain
     (result,) = entries(session, budi, EventFilters(change=ChangeKind.VERDICT))
     assert result.change is ChangeKind.VERDICT
     assert entries(session, rater, EventFilters(change=ChangeKind.VERDICT)) == []
     assert not [entry for entry in history.history(session, budi, ALL).changes if "repeat" in entry]
-    assert set(visited) < set(history.history(session, rater, ALL).changes)
+    assert set(repeats) < set(history.history(session, rater, ALL).changes)
 
 
 def test_events_outlive_their_run(

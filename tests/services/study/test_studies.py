@@ -15,7 +15,7 @@ from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import headline_of
-from relevansi.records import BINARY, Relevance, Scale
+from relevansi.records import BINARY, Scale
 from relevansi.services.judging import judgments, stored_summaries
 from relevansi.services.rating import blind_pages, open_pages, task_judgments, tasks
 from relevansi.services.rating.pool import QueryFilter
@@ -23,11 +23,6 @@ from relevansi.services.runs.stored_runs import ImportedRun
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import Exposure, Period
 from relevansi.services.study.progress import progress_of_raters, question_progress, saving
-from relevansi.services.study.question_sets import (
-    is_answer_put_to_raters,
-    is_put_to_raters,
-    unasked,
-)
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import UNSURE, YES, card, click, count, query, run, store
@@ -99,7 +94,8 @@ def test_verdicts_of_another_study_settle_nothing(
     session.add(second_study)
     session.flush()
 
-    assert [studies.has_verdicts(session, each) for each in (study, second_study)] == [True, False]
+    assert studies.has_verdicts(session, study)
+    assert not studies.has_verdicts(session, second_study)
 
 
 @pytest.mark.parametrize(
@@ -150,11 +146,8 @@ def test_the_headline_is_chosen_or_that_of_the_kind(
     assert ("composite" in offered) is (kind == "property")
 
 
-@pytest.mark.parametrize("kind", ["property", "document"])
-def test_figures_are_chosen_by_name(session: Session, study: Study, kind: str) -> None:
-    study.kind = kind
+def test_figures_are_chosen_by_name(session: Session, study: Study) -> None:
     usual = headline_of(study)
-
     set_study(session, study, measures=("NDCG@10 (exponential)", "MRR", "rbp(.80)", "mrr"))
     session.expire_all()
     assert headline_of(study) == ("nDCG@10 (exponential)", "mrr", "RBP(0.8)")
@@ -194,12 +187,12 @@ def test_quality_is_asked_of_answers(
     study.kind = kind
     for number, blank in ((2, ""), (3, " \n")):
         session.execute(update(Query).where(Query.query_id == number).values(response=blank))
-    expected = select(Query.asks_quality).order_by(Query.query_id)
+    asks_quality = select(Query.asks_quality).order_by(Query.query_id)
 
     set_study(session, study, asks_quality=False)
-    assert session.scalars(expected).all() == [False] * 3
+    assert session.scalars(asks_quality).all() == [False] * 3
     set_study(session, study, asks_quality=True)
-    assert session.scalars(expected).all() == expected_asks
+    assert session.scalars(asks_quality).all() == expected_asks
 
 
 def figures_of(
@@ -273,12 +266,12 @@ def test_a_part_in_order_joins_the_larger_set(session: Session, study: Study) ->
 
 def test_a_set_grows_and_keeps_judgments(session: Session, study: Study, rater: Rater) -> None:
     part = store(session, study, run(query(2, card("a"), text="B"), method="b"))
-    judgments.judge(session, rater, part.id, 2, 1, Relevance.RELEVANT, click("e1"))
+    judgments.judge(session, rater, part.id, 2, 1, YES, click("e1"))
     larger = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
 
     assert questions(session, part) == questions(session, larger) == [(1, "A"), (2, "B")]
     page = open_pages.rating_page(session, rater, larger.id, 2, QueryFilter())
-    assert page.cards[0].relevance == Relevance.RELEVANT
+    assert page.cards[0].relevance == YES
     assert stored_summaries.check(session) == []
 
 
@@ -292,25 +285,14 @@ def test_two_parts_are_brought_together_by_the_whole(session: Session, study: St
 
 
 def test_ids_of_the_file_tell_equal_texts_apart(session: Session, study: Study) -> None:
-    process = run(query(1, text="more"), query(2, text="with"), query(3, text="more"))
-    store(session, study, process)
+    repeated = run(query(1, text="more"), query(2, text="with"), query(3, text="more"))
+    store(session, study, repeated)
     part = store(session, study, run(query(3, card("a"), text="more"), method="b"))
 
     item = session.scalars(select(JudgedItem).join(Result)).one()
     question = session.get_one(Question, item.question_id)
     assert question.position == 3
     assert part.counts.queries == 1
-
-
-def test_without_a_sample_every_question_is_asked(session: Session, study: Study) -> None:
-    store(session, study, run(*(query(number, card(f"a{number}")) for number in (1, 2, 3))))
-
-    assert unasked(session, study.id) == frozenset()
-    for ids in (
-        select(Question.id).where(is_put_to_raters(Question.id)),
-        select(Query.id).where(is_answer_put_to_raters(Query.id)),
-    ):
-        assert len(session.scalars(ids).all()) == 3
 
 
 def two_runs(session: Session, study: Study) -> None:
@@ -335,13 +317,10 @@ def test_raters_and_questions_say_how_far(session: Session, study: Study, rater:
     second_rater = studies.add_rater(session, study, "Budi", NOW)
     task = tasks.next_task(session, second_rater, NOW)
     assert task is not None
-    for number, blind_card in enumerate(
-        blind_pages.blind_page(session, second_rater, task.id).cards[:2]
-    ):
+    cards = blind_pages.blind_page(session, second_rater, task.id).cards
+    for number, key in enumerate((cards[0].key, cards[1].key)):
         event = click(f"e{number}", minute=number)
-        task_judgments.judge(
-            session, second_rater, task.id, blind_card.key, Relevance.RELEVANT, event
-        )
+        task_judgments.judge(session, second_rater, task.id, key, YES, event)
 
     mine, theirs = progress_of_raters(session, study)
     assert (mine.name, mine.judged, mine.pace) == (rater.name, 0, None)
