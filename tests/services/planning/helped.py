@@ -1,3 +1,5 @@
+"""Eight questions of two runs, judged by a machine, and a sample of four of them by people."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,3 +1,5 @@
+"""Questions that a sample did not draw: on no page, in no file and in no figure."""
+
 from __future__ import annotations
 
 import json
@@ -208,7 +210,7 @@ def test_agreement_and_the_standing_of_a_study_are_of_the_sample(
     questions, saving = progress.question_progress(session, study), progress.saving(session, study)
     assert [question.position for question in questions] == [*drawn]
     assert (saving.cards, saving.distinct) == (3, 3)
-    assert {question.progress.of for question in progress.progress_of_raters(session, study)} == {3}
+    assert {of_rater.progress.of for of_rater in progress.progress_of_raters(session, study)} == {3}
     assert session.scalars(select(Question.position)).all() != [*drawn]
 
 

@@ -1,3 +1,5 @@
+"""What a machine's verdicts add to the figures that people's verdicts give."""
+
 from __future__ import annotations
 
 from typing import TypeAlias

@@ -1,3 +1,5 @@
+"""A sample of a question set is drawn before anybody judges, followed, and ended."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,3 +1,5 @@
+"""Which orders of two runs no open verdict can turn any more."""
+
 from __future__ import annotations
 
 import pytest
