@@ -10,7 +10,7 @@ from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
-from relevansi.records import EmptyOutcome, Relevance
+from relevansi.records import EmptyOutcome
 from relevansi.services.agreement import adjudications
 from relevansi.services.agreement.adjudications import (
     Dispute,
@@ -25,9 +25,8 @@ from relevansi.services.runs.votes import Provenance, provenances
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
-from tests.services.runs.runs import card, click, query, run, store
+from tests.services.runs.runs import NO, UNSURE, YES, card, click, query, run, store
 
-YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 VOTES = {
     "a": (YES, YES, YES, YES),
     "b": (YES, YES, YES, NO),  # margin 2/4
@@ -61,8 +60,8 @@ def _run_id(session: Session, study: Study, raters: list[Rater]) -> str:
 
 
 def item_id(session: Session, slug: str) -> int:
-    expected = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == f"slug:{slug}")
-    return session.scalars(expected).one()
+    ids = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == f"slug:{slug}")
+    return session.scalars(ids).one()
 
 
 def slugs(disputes: tuple[Dispute, ...]) -> list[str | None]:

@@ -38,10 +38,10 @@ def collected(bot: Bot, folder: Path, patience: Patience = AT_ONCE) -> Collectio
     return finished(collection.begin(plan, folder, BEGUN), plan)
 
 
-def finished(begun: Collection, plan: CollectionPlan) -> Collection:
-    for further in collection.ask_rest(begun, plan):
-        begun = further
-    return collection.finish(begun)
+def finished(result: Collection, plan: CollectionPlan) -> Collection:
+    for further in collection.ask_rest(result, plan):
+        result = further
+    return collection.finish(result)
 
 
 def content(file: Path) -> Any:
@@ -54,18 +54,18 @@ def test_the_questions_are_asked_in_one_session_and_the_file_has_the_layout_of_t
     text = '{"response": "half \\ud83d, nul \\u0000, 🏠"}'
     with serving(good, good, good, raw(text.encode())) as bot:
         plan = planned(bot, key="?key=rahasia")
-        process = finished(collection.begin(plan, tmp_path, BEGUN), plan)
-        file = content(process.file)
+        result = finished(collection.begin(plan, tmp_path, BEGUN), plan)
+        file = content(result.file)
 
     names = sorted(path.name for path in (tmp_path / "hybrid").iterdir())
     assert names == ["test_results_hybrid_20260301_090000.json", "test_results_latest.json"]
-    assert process.file.read_bytes() == (tmp_path / "hybrid" / names[1]).read_bytes()
+    assert result.file.read_bytes() == (tmp_path / "hybrid" / names[1]).read_bytes()
     assert [question["message"] for question in bot.asked] == [
         question.text for question in QUESTIONS
     ]
-    assert {question["session_id"] for question in bot.asked} == {process.run.thread_id}
-    assert "rahasia" not in process.file.read_text("utf-8")
-    read = json_runs.read_collected("part", process.file.read_bytes())
+    assert {question["session_id"] for question in bot.asked} == {result.run.thread_id}
+    assert "rahasia" not in result.file.read_text("utf-8")
+    read = json_runs.read_collected("part", result.file.read_bytes())
     assert read.answers[-1].response == "half , nul , 🏠"
     first = file["results"][0]
     assert list(file) == [
@@ -111,17 +111,17 @@ def test_a_question_that_fails_is_kept_with_its_reason_and_the_rest_goes_on(
 
 
 def test_an_answer_is_on_disk_before_the_next_question_goes_out(tmp_path: Path) -> None:
-    visited: list[int] = []
+    answers_on_disk: list[int] = []
 
     def look(handler: bots.Handler, request: Any) -> None:
         (part,) = (tmp_path / "hybrid").glob("*.part")
-        visited.append(len(content(part)["results"]))
+        answers_on_disk.append(len(content(part)["results"]))
         good(handler, request)
 
     with serving(look) as bot:
         collected(bot, tmp_path)
 
-    assert visited == [0, 1, 2, 3]
+    assert answers_on_disk == [0, 1, 2, 3]
     assert list((tmp_path / "hybrid").glob("*.part")) == []
 
 
@@ -134,12 +134,12 @@ def test_an_interrupted_collection_goes_on_where_it_was(tmp_path: Path) -> None:
 
         result = collection.unfinished(plan, tmp_path)
         assert result is not None
-        process = finished(result, plan)
+        result = finished(result, plan)
 
     assert [question["message"][-1] for question in bot.asked] == ["1", "2", "3", "4"]
-    assert {question["session_id"] for question in bot.asked} == {process.run.thread_id}
-    assert process.run.timestamp == "20260301_090000"
-    assert len(content(process.file)["results"]) == 4
+    assert {question["session_id"] for question in bot.asked} == {result.run.thread_id}
+    assert result.run.timestamp == "20260301_090000"
+    assert len(content(result.file)["results"]) == 4
 
 
 def test_the_collection_of_other_questions_is_not_gone_on_with(tmp_path: Path) -> None:
@@ -178,10 +178,10 @@ def test_a_chatbot_that_names_its_sessions_is_asked_in_the_one_it_named(tmp_path
     with serving(assigning) as bot:
         chatbot = Chatbot(bot.address, mapping, AT_ONCE)
         plan = CollectionPlan(QUESTIONS, "hybrid", "gpt", chatbot)
-        process = finished(collection.begin(plan, tmp_path, BEGUN), plan)
+        result = finished(collection.begin(plan, tmp_path, BEGUN), plan)
 
     assert [request["id"] for request in bot.asked] == [None, "bot-1", "bot-1", "bot-1"]
-    assert process.run.thread_id == "bot-1"
+    assert result.run.thread_id == "bot-1"
 
 
 def test_an_endpoint_without_memory_gets_the_turns_that_were_answered(tmp_path: Path) -> None:

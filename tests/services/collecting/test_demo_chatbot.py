@@ -56,13 +56,13 @@ def test_a_question_is_answered_by_what_shares_its_words(bot: DemoBot) -> None:
 
 
 def test_more_shows_others_until_there_are_none(bot: DemoBot) -> None:
-    visited: list[str] = []
+    urls: list[str] = []
     reply = bot.answer("rumah dijual di ringroad", "hybrid", "s")
     while reply.properties:
-        visited += [listing["url"] for listing in reply.properties]
+        urls += [listing["url"] for listing in reply.properties]
         reply = bot.answer("pilihan lain", "hybrid", "s")
 
-    assert len(visited) == len(set(visited)) > 5
+    assert len(urls) == len(set(urls)) > 5
     assert reply.metadata["has_more"] is False
     assert "tidak ada" in reply.response
 

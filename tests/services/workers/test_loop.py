@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -62,8 +63,8 @@ class PieceWork(OutsideWork[PieceCall, str]):
         if self.idles:
             return self.idles.pop(0)
         lost = (Piece.state == ASKING) & ~loop.is_leased(Piece, now)
-        expected = select(Piece).where(or_(Piece.state == WAITING, lost)).order_by(Piece.id)
-        for piece in session.scalars(expected):
+        open_pieces = select(Piece).where(or_(Piece.state == WAITING, lost)).order_by(Piece.id)
+        for piece in session.scalars(open_pieces):
             if (lease := loop.take(session, piece, now)) is not None:
                 return PieceCall(lease)
         return Idle.DONE
@@ -97,10 +98,9 @@ def pieces(database: Database, n: int) -> Iterator[None]:
 
 def outcomes(database: Database) -> list[tuple[int, str, int, str | None]]:
     with database.reading() as session:
-        expected = select(Piece).order_by(Piece.id)
+        rows = select(Piece).order_by(Piece.id)
         return [
-            (scalar.id, scalar.state, scalar.attempt, scalar.outcome)
-            for scalar in session.scalars(expected)
+            (piece.id, piece.state, piece.attempt, piece.outcome) for piece in session.scalars(rows)
         ]
 
 
@@ -179,8 +179,8 @@ def test_closed_it_keeps_what_is_on_its_way(database: Database, working: WorkLoo
     working.wake(PieceWork(answer), most=1)
     finish(working)
 
-    process, *others = outcomes(database)
-    assert process == (1, DONE, 1, "answer")
+    first, *others = outcomes(database)
+    assert first == (1, DONE, 1, "answer")
     assert {state for _, state, _, _ in others} == {WAITING}
 
 
@@ -241,20 +241,16 @@ def lease_of_first(database: Database, now: datetime = NOW) -> Lease | None:
 
 
 def test_of_many_who_want_a_piece_one_gets_it(database: Database) -> None:
-    barrier, result = Barrier(4), []
+    barrier = Barrier(4)
 
-    def take() -> None:
+    def take(_number: int) -> Lease | None:
         barrier.wait()
-        result.append(lease_of_first(database))
+        return lease_of_first(database)
 
-    threads = [Thread(target=take) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sorted(lease is None for lease in result) == [False, True, True, True]
-    assert Lease(Piece, (1,), 1) in result
+    with ThreadPoolExecutor(4) as threads:
+        leases = [*threads.map(take, range(4))]
+    assert leases.count(None) == 3
+    assert Lease(Piece, (1,), 1) in leases
 
 
 def test_who_asks_meanwhile_gets_nothing(database: Database) -> None:
