@@ -119,7 +119,7 @@ def test_empty_lists_are_counted_apart_and_quality_is_an_order(
     assert quality.cannot_tell is None
 
 
-def test_what_is_said_again_is_held_against_the_standing_verdict(
+def test_a_repeated_verdict_is_compared_with_the_current_one(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
     ani = raters["Ani"]

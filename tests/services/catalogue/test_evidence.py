@@ -128,12 +128,14 @@ def of_budi(session: Session, study: Study, run_id: str) -> EmptyAnswerCounts:
     return counts(session, study, run_id, reports.rule_of(session, study, "rater Budi"))
 
 
-def test_what_looking_stores_is_counted(session: Session, study: Study, run_id: str) -> None:
+def test_searches_and_pins_are_counted(session: Session, study: Study, run_id: str) -> None:
     # One search before "truly nothing"; one false negative by one pinned house.
     assert of_budi(session, study, run_id) == EmptyAnswerCounts(1, 1, 1, 1, 1, 1)
 
 
-def test_what_is_unpinned_is_counted_no_more(session: Session, study: Study, run_id: str) -> None:
+def test_unpinned_evidence_is_no_longer_counted(
+    session: Session, study: Study, run_id: str
+) -> None:
     budi = reports.rule_of(session, study, "rater Budi").rater
     assert budi is not None
     place = lookups.of_answer(session, budi, run_id, 1)

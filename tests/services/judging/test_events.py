@@ -52,7 +52,9 @@ def test_an_event_id_keeps_its_meaning(session: Session, rater: Rater, run_id: s
         judgments.judge(session, rater, run_id, 2, 1, YES, click("e1"))
 
 
-def test_a_late_click_of_earlier_stands_not(session: Session, rater: Rater, run_id: str) -> None:
+def test_an_earlier_click_that_arrives_late_is_not_current(
+    session: Session, rater: Rater, run_id: str
+) -> None:
     later = click("laptop", minute=5, client_minute=5, device="laptop", sequence=1)
     held_back = click("phone", minute=9, client_minute=1, device="phone", sequence=1)
     judgments.judge(session, rater, run_id, 1, 1, YES, later)
@@ -156,7 +158,7 @@ def event_at(device: str, sequence: int, client: int | None, received: int) -> O
         ([event_at("phone", 1, 50, 9), event_at("phone", 2, 2, 9), event_at("laptop", 1, 7, 7)], 2),
     ],
 )
-def test_the_last_event_in_order_stands(events: list[OrderedEvent], last: int) -> None:
+def test_the_last_event_in_order_is_current(events: list[OrderedEvent], last: int) -> None:
     assert current_event(events) is events[last]
     assert current_event(reversed(events)) is events[last]
 
@@ -183,7 +185,7 @@ def test_order_of_arrival_changes_nothing(events: list[OrderedEvent], random) ->
 
 
 @given(EVENTS)
-def test_the_one_that_stands_is_the_latest_of_the_devices_last(events: list[OrderedEvent]) -> None:
+def test_the_current_event_is_the_latest_of_the_devices_last(events: list[OrderedEvent]) -> None:
     lasts = {event.device: event for event in sorted(events, key=lambda event: event.sequence)}
 
     def place(event: OrderedEvent) -> tuple[datetime, str]:
@@ -192,7 +194,7 @@ def test_the_one_that_stands_is_the_latest_of_the_devices_last(events: list[Orde
     assert current_event(events) is max(lasts.values(), key=place, default=None)
 
 
-def test_of_two_with_one_number_the_later_stands_whichever_came_first() -> None:
+def test_of_two_events_with_one_number_the_later_is_current() -> None:
     earlier, later = event_at("a", 1, 1, 9), event_at("a", 1, 2, 9)
 
     assert current_event([earlier, later]) is current_event([later, earlier]) is later
@@ -264,13 +266,15 @@ def test_marking_all_is_logged(session: Session, study: Study, rater: Rater, run
     assert causes == ["click", "bulk"]
 
 
-def test_what_is_not_there_cannot_be_judged(session: Session, rater: Rater, run_id: str) -> None:
+def test_a_missing_question_or_rank_cannot_be_judged(
+    session: Session, rater: Rater, run_id: str
+) -> None:
     for query_id, rank in ((9, 1), (1, 9), (3, 1)):
         with pytest.raises(UnknownQuery):
             judgments.judge(session, rater, run_id, query_id, rank, YES, click("e1"))
 
 
-def test_emptiness_serves_any_run(
+def test_an_outcome_counts_in_every_run(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     read = run(query(1, card("z")), query(2, card("z")), query(3), method="api_only")
@@ -285,7 +289,9 @@ def test_emptiness_serves_any_run(
         assert query_summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
 
 
-def test_a_verdict_serves_runs(session: Session, study: Study, rater: Rater, run_id: str) -> None:
+def test_a_verdict_counts_in_every_run(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
     read = run(query(1, card("b"), card("a")), query(2), query(3), method="api_only")
     second_run_id = store(session, study, read).id
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
@@ -319,7 +325,7 @@ CONTENTS = [
 """What each of two runs states of a property, and how many items that is to judge."""
 
 
-def test_only_what_matters_makes_another_content(session: Session, study: Study) -> None:
+def test_only_differences_that_matter_make_another_item(session: Session, study: Study) -> None:
     firsts, seconds, expected = zip(*CONTENTS, strict=True)
     for method, contents in (("hybrid", firsts), ("api_only", seconds)):
         queries = (query(n, card("a", **content)) for n, content in enumerate(contents, start=1))

@@ -117,7 +117,7 @@ def test_undo_agreement_and_adjudication_know_nothing_of_it(
     assert stored_summaries.check(session) == []
 
 
-def test_packs_verify_with_it(
+def test_packs_verify_with_a_hole(
     session: Session, study: Study, rater: Rater, methods: Mapping[str, str]
 ) -> None:
     data = packs.pack(session, study, None, reports.of_rater(rater)).data

@@ -29,7 +29,7 @@ NAMES = ("nDCG@10", "P@5", "AP", "RR", "recall@5", "bpref", "ERR@10", "RBP", "P@
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_figures_kept_are_those_computed_anew(
+def test_stored_figures_are_those_computed_anew(
     session: Session, study: Study, rater: Rater, seed: int
 ) -> None:
     """Lists with shared documents, tails, a document twice, an empty list, qrels of others."""
@@ -66,7 +66,7 @@ def test_figures_kept_are_those_computed_anew(
     assert stored_summaries.check(session) == []
 
 
-def test_check_covers_them(session: Session, study: Study, rater: Rater) -> None:
+def test_a_check_finds_a_changed_figure(session: Session, study: Study, rater: Rater) -> None:
     make_graded(session, study)
     run_id = store_lists(session, study, "bm25", {"q": ["a", "b"]})
     judge(session, rater, run_id, 1, 2, "3", click("e"))

@@ -130,7 +130,9 @@ def blindness_of(session: Session, rater: Rater, blind_run: str) -> Blindness:
     return blindness(session, Query.run_id == blind_run, [rater.id])
 
 
-def test_runs_pages_are_open_tasks_blind(session: Session, rater: Rater, blind_run: str) -> None:
+def test_verdicts_are_open_on_a_run_s_page_and_blind_in_a_task(
+    session: Session, rater: Rater, blind_run: str
+) -> None:
     judgments.judge(session, rater, blind_run, 1, 1, YES, click("a", minute=3))
     outcome = AnswerRating(quality=3, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     judgments.rate(session, rater, blind_run, 2, outcome, click("e", minute=5))
@@ -160,7 +162,9 @@ def test_a_later_click_decides_until_undone(session: Session, rater: Rater, blin
     assert blindness_of(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
 
 
-def test_an_earlier_click_late_decides_not(session: Session, rater: Rater, blind_run: str) -> None:
+def test_an_earlier_click_that_arrives_late_decides_nothing(
+    session: Session, rater: Rater, blind_run: str
+) -> None:
     """The open click was made in minute 1 on another device, and is sent in minute 200."""
     Robot(session, rater).rate_all()
     late = Click("late", NOW + timedelta(minutes=200), NOW + timedelta(minutes=1), "phone", 1)

@@ -53,7 +53,9 @@ def latest(session: Session, reader: Rater) -> Event:
     return result.event
 
 
-def test_an_entry_tells_old_new_and_standing(session: Session, rater: Rater, run_id: str) -> None:
+def test_an_entry_has_the_old_and_new_value_and_whether_it_is_current(
+    session: Session, rater: Rater, run_id: str
+) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
     second_click = click("e2", minute=2, device="phone", sequence=7)
     judgments.judge(session, rater, run_id, 1, 1, NO, second_click)
@@ -82,7 +84,7 @@ def test_an_entry_tells_old_new_and_standing(session: Session, rater: Rater, run
         ),
     ],
 )
-def test_what_was_said_before_and_sent_after_is_overtaken(
+def test_an_earlier_click_that_arrives_late_is_overtaken(
     session: Session, rater: Rater, run_id: str, laptop: Click, phone: Click
 ) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, laptop)

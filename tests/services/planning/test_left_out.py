@@ -197,7 +197,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     assert position in sampled(question_set, seed)
 
 
-def test_agreement_and_the_standing_of_a_study_are_of_the_sample(
+def test_agreement_and_progress_are_of_the_sample(
     session: Session, study: Study, rater: Rater, run_id: str, drawn: tuple[int, ...]
 ) -> None:
     second_rater = studies.add_rater(session, study, "Siti", NOW)

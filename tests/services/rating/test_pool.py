@@ -63,7 +63,7 @@ def read_anew(
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("overlap", [None, 1])
-def test_the_share_kept_is_the_share_read_anew(
+def test_a_cached_workload_is_the_one_read_anew(
     session: Session,
     study: Study,
     rater: Rater,
@@ -224,7 +224,7 @@ def test_the_plan_holds_from_the_first_question_to_the_last(size: int, percent: 
         assert len(again) == len(promised)
 
 
-def test_the_share_of_another_rater_draws_other_questions() -> None:
+def test_another_rater_is_asked_other_questions_again() -> None:
     study = Study(order_secret=f"{1:064x}", repeat_percent=10)
     free = [Unit(number) for number in range(60)]
     plans = [plan_of(Rater(id=number, study=study), free).keys() for number in (1, 2)]

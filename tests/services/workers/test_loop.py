@@ -283,7 +283,7 @@ def test_a_dead_holder_s_lease_is_taken_over(database: Database) -> None:
         assert not loop.is_abandoned(row, NOW + 2 * LEASE_TIME - SECOND)
 
 
-def test_what_was_given_back_since_is_not_taken(database: Database) -> None:
+def test_a_piece_that_was_finished_since_is_not_leased(database: Database) -> None:
     with database.reading() as earlier:
         read = earlier.get_one(Piece, 1)
     lease = lease_of_first(database)
