@@ -31,7 +31,7 @@ from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.judging.rater_rows import summary
-from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.rating.blind_raters import Robot, current_page, set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query, run
 from tests.stored_studies import open_study
 
@@ -213,8 +213,7 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     stored(session, study, "api_only", query(1, card("b"), card("c"), card("d")))
     set_study(session, study, figures="all", repeat_percent=0)
     robot = Robot(session, rater)
-    page = robot.next_page()
-    assert page is not None
+    page = current_page(session, rater)
     assert [letter for letter, _ in page.figures] == ["A", "B"]
     assert counts(page) == [(0, 0, None, None)] * 2
 

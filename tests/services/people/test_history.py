@@ -20,10 +20,11 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import history
 from relevansi.services.people.history import ChangeKind, EventFilters, HistoryEntry, NoLongerLatest
-from relevansi.services.rating import blind_pages, task_judgments, tasks
+from relevansi.services.rating import blind_pages, task_judgments
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from tests.conftest import NOW
+from tests.services.rating.blind_raters import current_page
 from tests.services.runs.runs import NO, YES, card, click, query, run, store
 
 
@@ -170,10 +171,8 @@ def test_the_latest_change_can_be_undone_once(session: Session, rater: Rater, ru
 
 
 def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) -> None:
-    task = tasks.next_task(session, budi, NOW)
-    assert task is not None
-    page = blind_pages.blind_page(session, budi, task.id)
-    task_judgments.judge(session, budi, task.id, page.cards[0].key, YES, click("e1"))
+    page = current_page(session, budi)
+    task_judgments.judge(session, budi, page.task_id, page.cards[0].key, YES, click("e1"))
     history.undo(session, budi, latest(session, budi).id, click("u", minute=1))
     session.flush()
 
@@ -190,13 +189,13 @@ def test_blind_entries_name_no_run(
     session: Session, study: Study, budi: Rater, run_id: str
 ) -> None:
     study.blind = True
-    task = tasks.next_task(session, budi, NOW)
-    assert task is not None
-    page = blind_pages.blind_page(session, budi, task.id)
+    page = current_page(session, budi)
     for number, blind_card in enumerate(page.cards):
-        task_judgments.judge(session, budi, task.id, blind_card.key, YES, click(f"c{number}"))
-    (answer,) = blind_pages.blind_page(session, budi, task.id).answers
-    task_judgments.rate(session, budi, task.id, answer.key, AnswerRating(quality=4), click("q"))
+        task_judgments.judge(session, budi, page.task_id, blind_card.key, YES, click(f"c{number}"))
+    (answer,) = blind_pages.blind_page(session, budi, page.task_id).answers
+    task_judgments.rate(
+        session, budi, page.task_id, answer.key, AnswerRating(quality=4), click("q")
+    )
     (result,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
 
     assert (result.letter, result.query, result.event.new) == ("A", None, "4")

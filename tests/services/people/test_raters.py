@@ -29,6 +29,7 @@ from relevansi.services.people.raters import NameTaken, NoWayIn, OwnerIsNotInvit
 from relevansi.services.rating import task_judgments, tasks
 from relevansi.services.runs.reports import UnknownRater
 from tests.conftest import NOW
+from tests.services.rating.blind_raters import current_page
 from tests.services.runs.runs import YES, card, click, query, run, store
 
 MOMENT = timedelta(microseconds=1)
@@ -134,10 +135,8 @@ def test_deleting_leaves_a_count_and_nothing_else(
     session: Session, study: Study, rater: Rater, ani: Rater, run_id: str
 ) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, click("o1"))
-    task = tasks.next_task(session, ani, NOW)
-    assert task is not None
-    card_key = tasks.key(task, tasks.cards(session, task)[0].id)
-    task_judgments.judge(session, ani, task.id, card_key, YES, click("t1"))
+    page = current_page(session, ani)
+    task_judgments.judge(session, ani, page.task_id, page.cards[0].key, YES, click("t1"))
     judgments.undo(session, ani, run_id, click("u1"))
     item = session.scalars(select(JudgedItem.id).limit(1)).one()
     session.add(Adjudication(judged_item_id=item, verdict="1", reason="", rater_id=ani.id, at=NOW))

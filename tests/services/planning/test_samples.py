@@ -15,6 +15,7 @@ from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.exporters.planning import samples as sample_words
 from relevansi.i18n import speaking
 from relevansi.metrics.planning.power import RatingPlanWish
+from relevansi.metrics.planning.sampling import QuestionSample
 from relevansi.services.judging import judgments
 from relevansi.services.planning import samples
 from relevansi.services.planning.samples import ChosenTooLate, NoRule, NotAPair, SampleTooSmall
@@ -55,6 +56,12 @@ def judge(session: Session, rater: Rater, runs: Mapping[str, str], position: int
         judgments.judge(session, rater, runs[method], position, 1, verdict, name)
 
 
+def current_sample(session: Session, study: Study, question_set: QuestionSet) -> QuestionSample:
+    result = samples.sample_of_set(session, study, question_set)
+    assert result is not None
+    return result
+
+
 def positions(session: Session, rule_id: int) -> list[int]:
     rows = select(Question.position).join(
         SampledQuestion, SampledQuestion.question_id == Question.id
@@ -69,15 +76,13 @@ def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
     rule = samples.draw_sample(session, rater, question_set, 4, NOW, seed=7)
     drawn = positions(session, rule.id)
     judge(session, rater, runs, drawn[0])
-    result = samples.sample_of_set(session, study, question_set)
-    assert result is not None
+    result = current_sample(session, study, question_set)
     assert (result.rated, result.drawn, result.figures) == (1, 4, ())
 
     for position in drawn[1:]:
         judge(session, rater, runs, position)
 
-    result = samples.sample_of_set(session, study, question_set)
-    assert result is not None
+    result = current_sample(session, study, question_set)
     assert result.rated == result.drawn
     (apart,) = (
         figure.mean
@@ -96,9 +101,7 @@ def test_a_sample_drawn_by_category_in_an_earlier_version_shows_values_without_i
     for position in positions(session, rule.id):
         judge(session, rater, runs, position)
 
-    result = samples.sample_of_set(session, study, question_set)
-
-    assert result is not None
+    result = current_sample(session, study, question_set)
     assert result.figures
     assert {figure.mean.interval.lower for figure in result.figures} == {None}
     with speaking("en"):
@@ -115,9 +118,7 @@ def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_interval
     samples.end_rule(session, study, question_set, LATER).outcome = RuleOutcome.RETIRED
     session.flush()
 
-    result = samples.sample_of_set(session, study, question_set)
-
-    assert result is not None
+    result = current_sample(session, study, question_set)
     assert len(unasked(session, study.id)) == SIZE - 4
     assert (result.rated, result.drawn) == (3, 4)
     (apart,) = (

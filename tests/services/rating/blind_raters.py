@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 from sqlalchemy import select
@@ -30,6 +30,13 @@ def stored(session: Session, study: Study, method: str, *queries: ReadQuery) -> 
 def set_study(session: Session, study: Study, **switches: object) -> None:
     studies.set_switches(session, study, replace(studies.switches(study), **switches), NOW)
     session.flush()
+
+
+def current_page(session: Session, rater: Rater, now: datetime = NOW) -> BlindPage:
+    """The page of the question that a rater is asked now."""
+    task = tasks.next_task(session, rater, now)
+    assert task is not None
+    return blind_pages.blind_page(session, rater, task.id)
 
 
 class Robot:

@@ -17,11 +17,11 @@ from relevansi.db.tables.study import Study
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.verdicts import blindness
-from relevansi.services.rating import asked_again, blind_pages, task_judgments, tasks, workloads
+from relevansi.services.rating import asked_again, task_judgments, tasks, workloads
 from relevansi.services.rating.asked_again import OpenWork
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.rating.blind_raters import Robot, current_page, set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query
 
 LATER = NOW.replace(hour=23)
@@ -74,10 +74,8 @@ def test_open_verdicts_come_again_in_the_task(session: Session, study: Study, ra
     (log_entry,) = session.scalars(select(LogEntry).where(LogEntry.action == "ask again blind"))
     assert log_entry.new == "2 verdicts, 1 grades, 1 raters"
 
-    task = tasks.next_task(session, rater, LATER)
-    assert task is not None
-    page = blind_pages.blind_page(session, rater, task.id)
-    assert sorted(str(card.relevance) for card in page.cards) == ["1", "None", "None"]
+    cards = current_page(session, rater, LATER).cards
+    assert sorted(str(card.relevance) for card in cards) == ["1", "None", "None"]
 
 
 def test_answered_anew_it_is_blind(session: Session, study: Study, rater: Rater) -> None:
@@ -99,14 +97,12 @@ def test_answered_anew_it_is_blind(session: Session, study: Study, rater: Rater)
 
 def test_the_same_answer_then_counts_as_blind(session: Session, study: Study, rater: Rater) -> None:
     asked_again.ask(session, study, LATER)
-    task = tasks.next_task(session, rater, LATER)
-    assert task is not None
-    cards = blind_pages.blind_page(session, rater, task.id).cards
-    key = next(card.key for card in cards if card.card.identity == "slug:b")
-    task_judgments.judge(session, rater, task.id, key, NO, click("again", minute=2000))
+    page = current_page(session, rater, LATER)
+    key = next(card.key for card in page.cards if card.card.identity == "slug:b")
+    task_judgments.judge(session, rater, page.task_id, key, NO, click("again", minute=2000))
     assert blind_and_open(session, rater) == (2, 1, 1, 1)
 
-    assert task_judgments.undo(session, rater, click("back", minute=2001)) == task.id
+    assert task_judgments.undo(session, rater, click("back", minute=2001)) == page.task_id
 
     assert blind_and_open(session, rater) == (1, 2, 1, 1)
     assert verdicts(session, rater) == ["1", "0", "1"]

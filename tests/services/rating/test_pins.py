@@ -19,7 +19,7 @@ from relevansi.services.rating import blind_pages, lookups, pool, task_judgments
 from relevansi.services.rating.lookups import Place
 from tests.conftest import NOW
 from tests.services.catalogue.pinned import new_listing
-from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.rating.blind_raters import Robot, current_page, set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query
 
 FALSE_NEGATIVE = EmptyOutcome.FALSE_NEGATIVE
@@ -161,8 +161,7 @@ def test_other_blind_raters_are_asked_about_what_one_pinned(session: Session, st
     first, second = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
     Robot(session, second).rate_all()
     assert workloads.progress(session, second).turns_left == 0
-    page = Robot(session, first).next_page()
-    assert page is not None
+    page = current_page(session, first)
     place = lookups.of_task(session, first, page.task_id)
     before = pool.sizes(session, study.id, study.revision)
     lookups.pin(session, first, place, new_listing(session, "new"), click("p"))
@@ -171,8 +170,7 @@ def test_other_blind_raters_are_asked_about_what_one_pinned(session: Session, st
     assert pool.sizes(session, study.id, study.revision)[unit] == before[unit] + 1
     workload = workloads.of_rater(session, second)
     assert workload.units[unit].open_judgments == 1
-    again = Robot(session, second).next_page()
-    assert again is not None
+    again = current_page(session, second)
     (pinned,) = [card for card in again.cards if card.relevance is None]
     assert pinned.card.title == "House new"
     first_page = blind_pages.blind_page(session, first, page.task_id)
@@ -208,13 +206,10 @@ def test_a_deleted_rater_takes_searches_and_evidence_along(session: Session, stu
     stored(session, study, "hybrid", query(1), query(2, card("x")))
     set_study(session, study, blind=True, repeat_percent=0)
     ani, budi = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
-    page = Robot(session, ani).next_page()
-    assert page is not None
-    place = lookups.of_task(session, ani, page.task_id)
+    place = lookups.of_task(session, ani, current_page(session, ani).task_id)
     lookups.search(session, ani, place, "house", Filters(), NOW)
     lookups.pin(session, ani, place, new_listing(session, "a"), click("p"))
-    of_budi = Robot(session, budi).next_page()
-    assert of_budi is not None
+    of_budi = current_page(session, budi)
     assert [card.card.title for card in of_budi.cards] == ["House a"]
     raters.delete_rater(session, ani, NOW)
     assert session.scalars(select(Search)).all() == []

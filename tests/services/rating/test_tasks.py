@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
+from relevansi.db.tables.judging import Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.importers.runs import property_cards
@@ -22,7 +23,7 @@ from relevansi.services.rating.tasks import UnknownTask
 from relevansi.services.rating.workloads import Progress
 from relevansi.services.study import assignments, studies
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.rating.blind_raters import Robot, current_page, set_study, stored
 from tests.services.runs.runs import YES, card, click, query
 
 
@@ -37,9 +38,9 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
         cards = [card("a")] if state is None else []
         text = f"As {method} puts it"
         stored(session, study, method, replace(query(1, *cards, state=state), response=text))
-    task = tasks.next_task(session, rater, NOW)
-    assert task is not None
-    (blind_card,) = blind_pages.blind_page(session, rater, task.id).cards
+    page = current_page(session, rater)
+    task = session.get_one(Task, page.task_id)
+    (blind_card,) = page.cards
     task_judgments.judge(session, rater, task.id, blind_card.key, YES, click("e1"))
     assert blind_pages.blind_page(session, rater, task.id).stage is TaskStage.EMPTINESS
     outcome = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
@@ -89,8 +90,8 @@ def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater:
         robot.rate(page)
 
     assert sorted(questions) == ["Question 2", "Question 3"]
-    done = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
-    assert workloads.progress(session, rater) == done
+    expected = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
+    assert workloads.progress(session, rater) == expected
     assert len(tasks.ids_of_rater(session, rater)) == 3
 
 
@@ -98,11 +99,7 @@ def test_each_rater_has_a_lasting_order(session: Session, study: Study, rater: R
     many = [card(f"c{number}") for number in range(12)]
     stored(session, study, "hybrid", query(1, *many))
     second_rater = studies.add_rater(session, study, "Budi", NOW)
-    pages = []
-    for somebody in (rater, second_rater):
-        task = tasks.next_task(session, somebody, NOW)
-        assert task is not None
-        pages.append(blind_pages.blind_page(session, somebody, task.id))
+    pages = [current_page(session, somebody) for somebody in (rater, second_rater)]
     orders = [[blind_card.card.identity[5:] for blind_card in page.cards] for page in pages]
 
     assert sorted(orders[0], key=str) == sorted(orders[1], key=str)
@@ -272,15 +269,13 @@ def test_a_filter_leads_through_category_and_open(session: Session, rater: Rater
 @pytest.mark.usefixtures("runs")
 def test_names_of_cards_follow_the_secret(session: Session, study: Study, rater: Rater) -> None:
     """A seed of 31 bits was found from one page's names, and named the run of every answer."""
-    task = tasks.next_task(session, rater, NOW)
-    assert task is not None
-    before = {card.key for card in blind_pages.blind_page(session, rater, task.id).cards}
+    before = {card.key for card in current_page(session, rater).cards}
     assert len(bytes.fromhex(study.order_secret)) * 8 >= 128
 
     study.order_secret = "5" * 64
     session.flush()
 
-    after = {card.key for card in blind_pages.blind_page(session, rater, task.id).cards}
+    after = {card.key for card in current_page(session, rater).cards}
     assert after.isdisjoint(before)
 
 
@@ -317,11 +312,12 @@ def two_styles(session: Session, study: Study) -> list[str]:
 
 
 def cards_judged(session: Session, rater: Rater) -> BlindPage:
-    task = tasks.next_task(session, rater, NOW)
-    assert task is not None
-    for blind_card in blind_pages.blind_page(session, rater, task.id).cards:
-        task_judgments.judge(session, rater, task.id, blind_card.key, YES, click(blind_card.key))
-    return blind_pages.blind_page(session, rater, task.id)
+    page = current_page(session, rater)
+    for blind_card in page.cards:
+        task_judgments.judge(
+            session, rater, page.task_id, blind_card.key, YES, click(blind_card.key)
+        )
+    return blind_pages.blind_page(session, rater, page.task_id)
 
 
 def content(answer: BlindAnswer) -> object:

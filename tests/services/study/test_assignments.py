@@ -15,7 +15,7 @@ from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import NotQuestions, NumberedSet, Why
 from relevansi.services.study.progress import question_progress
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.rating.blind_raters import Robot, current_page, set_study, stored
 from tests.services.runs.runs import card, query
 
 ONE = (
@@ -142,10 +142,7 @@ def test_what_was_begun_stays_with_its_rater(session: Session, budi: Rater) -> N
 def test_the_overlap_is_the_cap(session: Session, study: Study, rater: Rater, budi: Rater) -> None:
     set_study(session, study, overlap=1)
     assign(session, budi, "1-2")
-    robot = Robot(session, rater)
-    page = robot.next_page()
-    assert page is not None
-    robot.rate(page)
+    Robot(session, rater).rate(current_page(session, rater))
     Robot(session, budi).rate_all()
 
     assert positions(session, rater) == [1]
@@ -183,10 +180,7 @@ def test_an_assignment_follows_its_question(session: Session, study: Study, budi
 
 
 def test_who_was_given_a_question_reaches_it(session: Session, study: Study, budi: Rater) -> None:
-    robot = Robot(session, budi)
-    page = robot.next_page()
-    assert page is not None
-    robot.rate(page)
+    Robot(session, budi).rate(current_page(session, budi))
     raters.remove(session, budi, NOW)
     session.flush()
 

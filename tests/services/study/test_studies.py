@@ -17,14 +17,14 @@ from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import headline_of
 from relevansi.records import BINARY, Scale
 from relevansi.services.judging import judgments, stored_summaries
-from relevansi.services.rating import blind_pages, open_pages, task_judgments, tasks
+from relevansi.services.rating import open_pages, task_judgments
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs.stored_runs import ImportedRun
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import Exposure, Period
 from relevansi.services.study.progress import progress_of_raters, question_progress, saving
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import set_study, stored
+from tests.services.rating.blind_raters import current_page, set_study, stored
 from tests.services.runs.runs import UNSURE, YES, card, click, count, query, run, store
 
 
@@ -315,12 +315,10 @@ def test_the_saving_counts_cards_against_distinct_things(session: Session, study
 def test_raters_and_questions_say_how_far(session: Session, study: Study, rater: Rater) -> None:
     two_runs(session, study)
     second_rater = studies.add_rater(session, study, "Budi", NOW)
-    task = tasks.next_task(session, second_rater, NOW)
-    assert task is not None
-    cards = blind_pages.blind_page(session, second_rater, task.id).cards
-    for number, key in enumerate((cards[0].key, cards[1].key)):
-        event = click(f"e{number}", minute=number)
-        task_judgments.judge(session, second_rater, task.id, key, YES, event)
+    page = current_page(session, second_rater)
+    for number, blind_card in enumerate(page.cards[:2]):
+        key, event = blind_card.key, click(f"e{number}", minute=number)
+        task_judgments.judge(session, second_rater, page.task_id, key, YES, event)
 
     mine, theirs = progress_of_raters(session, study)
     assert (mine.name, mine.judged, mine.pace) == (rater.name, 0, None)

@@ -137,7 +137,7 @@ def test_a_changed_rule_is_found_out(
 
 def test_a_changed_verdict_of_the_machine_changes_the_figures(packed: bytes) -> None:
     raters = json.loads(members(packed)["study/raters.json"])
-    (machine_id,) = [row["id"] for row in raters if row["is_machine"]]
+    (machine_id,) = [rater["id"] for rater in raters if rater["is_machine"]]
 
     def change(rows: Any) -> None:
         (*_, last) = [row for row in rows if row["rater_id"] == machine_id]
@@ -145,7 +145,7 @@ def test_a_changed_verdict_of_the_machine_changes_the_figures(packed: bytes) -> 
 
     verification = verified(changed(packed, "study/judgments.json", edited(change)))
 
-    assert {row.file for row in verification.differences} == {packs.PLANNED}
+    assert {difference.file for difference in verification.differences} == {packs.PLANNED}
 
 
 def test_no_machine_without_a_rule(session: Session, study: Study, rater: Rater) -> None:
