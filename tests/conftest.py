@@ -38,9 +38,9 @@ from relevansi.web.frame.setup import CompiledTemplates
 from tests import compiled, demo
 
 ON_BOTH = {
-    *("db", "people", "study", "workers"),
+    *("db", "workers", "people/test_raters", "people/test_sign_in", "study/test_assignments"),
     *("agreement/test_adjudications", "comparisons/test_comparisons", "exports/test_exports"),
-    *("catalogue/test_evidence", "catalogue/test_evidence_kept", "catalogue/test_imports"),
+    *("catalogue/test_evidence", "catalogue/test_imports"),
     *("catalogue/test_search", "judging/test_events", "judging/test_stored_summaries"),
     *("rating/test_lookups", "rating/test_pool", "runs/test_grades_of_results"),
     *("runs/test_imports", "runs/test_many_systems", "runs/test_results", "runs/test_runs"),

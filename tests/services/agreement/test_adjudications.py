@@ -10,7 +10,7 @@ from relevansi.db.tables.judging import JudgedItem, StoredItem
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
-from relevansi.records import EmptyOutcome, Relevance
+from relevansi.records import EmptyOutcome
 from relevansi.services.agreement import adjudications
 from relevansi.services.agreement.adjudications import (
     Dispute,
@@ -25,9 +25,8 @@ from relevansi.services.runs.votes import Provenance, provenances
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
-from tests.services.runs.runs import card, click, query, run, store
+from tests.services.runs.runs import NO, UNSURE, YES, card, click, query, run, store
 
-YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 VOTES = {
     "a": (YES, YES, YES, YES),
     "b": (YES, YES, YES, NO),  # margin 2/4
@@ -55,14 +54,14 @@ def _run_id(session: Session, study: Study, raters: list[Rater]) -> str:
     for rank, (slug, votes) in enumerate(VOTES.items(), start=1):
         for rater, vote in zip(raters, votes, strict=True):
             if vote is not None:
-                made = click(f"{slug}-{rater.id}")
-                judgments.judge(session, rater, run_id, 1, rank, vote, made)
+                event = click(f"{slug}-{rater.id}")
+                judgments.judge(session, rater, run_id, 1, rank, vote, event)
     return run_id
 
 
-def thing(session: Session, slug: str) -> int:
-    expected = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == f"slug:{slug}")
-    return session.scalars(expected).one()
+def item_id(session: Session, slug: str) -> int:
+    ids = select(JudgedItem.id).join(StoredItem).where(StoredItem.identity == f"slug:{slug}")
+    return session.scalars(ids).one()
 
 
 def slugs(disputes: tuple[Dispute, ...]) -> list[str | None]:
@@ -112,19 +111,19 @@ def test_names_are_hidden_and_numbers_are_drawn_for_every_card(
 def test_a_settlement_decides_under_the_rule_and_majority_where_it_is_silent(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
-    adjudications.adjudicate(session, raters[0], thing(session, "d"), NO, "a shop", NOW)
-    adjudications.adjudicate(session, raters[0], thing(session, "b"), NO, "rented", NOW)
+    adjudications.adjudicate(session, raters[0], item_id(session, "d"), NO, "a shop", NOW)
+    adjudications.adjudicate(session, raters[0], item_id(session, "b"), NO, "rented", NOW)
     scope = Query.run_id == run_id
 
     def label(slug: str, rule: str) -> str | None:
         chosen = reports.rule_of(session, study, rule)
-        said = reports.verdicts_under(session, study, scope, chosen)
-        return said.relevance(thing(session, slug))
+        verdicts = reports.verdicts_under(session, study, scope, chosen)
+        return verdicts.relevance(item_id(session, slug))
 
     assert [label(slug, "majority") for slug in "abcde"] == [YES, YES, None, None, YES]
     assert [label(slug, "adjudicated") for slug in "abcde"] == [YES, NO, None, NO, YES]
     result = provenances(session, study, scope)
-    assert result[thing(session, "b")] is Provenance.ADJUDICATED
+    assert result[item_id(session, "b")] is Provenance.ADJUDICATED
     # d is settled and c tied; under majority neither is in the precision of what was judged.
     majority = reports.report(session, study, run_id, reports.rule_of(session, study, "majority"))
     settled = reports.report(session, study, run_id, reports.rule_of(session, study, "adjudicated"))
@@ -136,7 +135,7 @@ def test_a_settlement_decides_under_the_rule_and_majority_where_it_is_silent(
 def test_a_settlement_can_be_changed_and_withdrawn_and_all_is_logged(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
-    disputed = thing(session, "d")
+    disputed = item_id(session, "d")
     before = [
         adjudications.adjudicate(session, raters[0], disputed, NO, "a shop", NOW),
         adjudications.adjudicate(session, raters[1], disputed, YES, " a house ", NOW),
@@ -156,7 +155,7 @@ def test_a_settlement_can_be_changed_and_withdrawn_and_all_is_logged(
     session.flush()
 
     docket = adjudications.docket(session, study)
-    assert disputed not in {one.item_id for one in (*docket.ties, *docket.majorities)}
+    assert disputed not in {dispute.item_id for dispute in (*docket.ties, *docket.majorities)}
     rows = session.scalars(select(LogEntry).order_by(LogEntry.id)).all()
     assert [(row.action, row.subject, row.old, row.new) for row in rows] == [
         ("adjudicate", "1 slug:d/1", None, "0 (Ani): a shop"),
@@ -172,11 +171,11 @@ def test_a_settlement_needs_a_dispute_and_a_verdict_of_its_kind_and_a_reason_whe
 ) -> None:
     for slug in "afgh":
         with pytest.raises(NotDisputed):
-            adjudications.adjudicate(session, raters[0], thing(session, slug), NO, "why", NOW)
+            adjudications.adjudicate(session, raters[0], item_id(session, slug), NO, "why", NOW)
     with pytest.raises(UnknownItem):
         adjudications.adjudicate(session, raters[0], 10_000, NO, "why", NOW)
-    disputed = thing(session, "d")
-    adjudications.adjudicate(session, raters[0], thing(session, "c"), NO, "", NOW)
+    disputed = item_id(session, "d")
+    adjudications.adjudicate(session, raters[0], item_id(session, "c"), NO, "", NOW)
     set_study(session, study, reason_required=True)
     with pytest.raises(ReasonMissing):
         adjudications.adjudicate(session, raters[0], disputed, NO, " \n", NOW)

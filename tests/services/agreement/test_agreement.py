@@ -28,10 +28,9 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run, store
+from tests.services.runs.runs import NO, UNSURE, YES, card, click, query, run, store
 
-YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
-SAID: dict[str, list[Relevance | None]] = {
+VERDICTS: dict[str, list[Relevance | None]] = {
     "Ani": [YES, YES, NO, YES],
     "Budi": [YES, NO, NO, UNSURE],
     "Citra": [YES, YES, None, None],
@@ -48,19 +47,19 @@ def _raters(session: Session, study: Study, rater: Rater) -> dict[str, Rater]:
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study, raters: dict[str, Rater]) -> str:
-    """Two questions with two cards each and an empty one, judged as ``SAID`` has it."""
+    """Two questions with two cards each and an empty one, judged as ``VERDICTS`` has it."""
     queries = (
         query(1, card("a"), card("b"), category="area"),
         query(2, card("c"), card("d"), category="price"),
         query(3, category="price"),
     )
     run_id = store(session, study, run(*queries)).id
-    for name, verdicts in SAID.items():
+    for name, verdicts in VERDICTS.items():
         for number, verdict in enumerate(verdicts):
             if verdict is not None:
                 place = (1 + number // 2, 1 + number % 2)
-                made = click(f"{name}{number}", minute=number)
-                judgments.judge(session, raters[name], run_id, *place, verdict, made)
+                event = click(f"{name}{number}", minute=number)
+                judgments.judge(session, raters[name], run_id, *place, verdict, event)
     return run_id
 
 
@@ -68,8 +67,8 @@ def report(session: Session, study: Study) -> AgreementReport:
     return study_agreement.report(session, study)
 
 
-def of(found: AgreementReport, kind: ItemKind) -> KindAgreement:
-    return next(one for one in found.kinds if one.kind is kind)
+def of(result: AgreementReport, kind: ItemKind) -> KindAgreement:
+    return next(part for part in result.kinds if part.kind is kind)
 
 
 @pytest.mark.usefixtures("run_id")
@@ -92,10 +91,8 @@ def test_agreement_on_cards_is_the_pure_modules_of_the_verdicts(
     # Ani and Citra said "relevant" twice: no chance to tell from.
     assert cards.pairs["Ani", "Citra"].cohen.why_undefined is NoAgreement.ONE_LABEL
     assert list(cards.pairs) == [("Ani", "Budi"), ("Ani", "Citra"), ("Budi", "Citra")]
-    assert [(name, n, result.raw.n) for name, (n, result) in cards.categories.items()] == [
-        ("area", 2, 2),
-        ("price", 2, 1),
-    ]
+    categories = {name: (n, result.raw.n) for name, (n, result) in cards.categories.items()}
+    assert [*categories.items()] == [("area", (2, 2)), ("price", (2, 1))]
     assert cards.cannot_tell == CannotTell(1, 10)
     assert cards.cannot_tell_by["Budi"].rate == 0.25
 
@@ -104,8 +101,8 @@ def test_empty_lists_are_counted_apart_and_quality_is_an_order(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
     grades = {"Ani": (5, 2), "Budi": (4, 2), "Citra": (None, 0)}
-    for name, given in grades.items():
-        for number, grade in enumerate(given, start=1):
+    for name, values in grades.items():
+        for number, grade in enumerate(values, start=1):
             rating = AnswerRating(quality=grade)
             judgments.rate(session, raters[name], run_id, number, rating, click(f"{name}q{number}"))
     for name, outcome in zip(("Ani", "Budi"), EmptyOutcome, strict=True):
@@ -122,7 +119,7 @@ def test_empty_lists_are_counted_apart_and_quality_is_an_order(
     assert quality.cannot_tell is None
 
 
-def test_what_is_said_again_is_held_against_the_standing_verdict(
+def test_a_repeated_verdict_is_compared_with_the_current_one(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
     ani = raters["Ani"]
@@ -146,12 +143,8 @@ def test_what_is_said_again_is_held_against_the_standing_verdict(
 
     result = {repeat.kind: repeat for repeat in report(session, study).repeats}
     repeat = result[ItemKind.CARDS]
-    assert (repeat.rater, repeat.repeats, repeat.answered, repeat.agreement.raw.n) == (
-        "Ani",
-        3,
-        2,
-        2,
-    )
+    assert (repeat.rater, repeat.repeats, repeat.answered) == ("Ani", 3, 2)
+    assert repeat.agreement.raw.n == 2
     # "Correct empty" both times; 5 first and 4 then are not the same grade.
     values = [result[kind].agreement.raw.value for kind in ItemKind]
     assert values == [0.5, 1, 0]
@@ -160,8 +153,8 @@ def test_what_is_said_again_is_held_against_the_standing_verdict(
 def test_the_first_judgment_is_the_earlier_of_both_clocks(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
-    made = click("late", minute=90, client_minute=-30)
-    judgments.judge(session, raters["Citra"], run_id, 2, 2, YES, made)
+    late_click = click("late", minute=90, client_minute=-30)
+    judgments.judge(session, raters["Citra"], run_id, 2, 2, YES, late_click)
     items = study_agreement.items(session, study, ItemKind.CARDS, list(raters.values()))
 
     assert [item.first and (item.first - NOW).total_seconds() / 60 for item in items] == [
@@ -196,8 +189,8 @@ def pair(name: str, *words: str, question: str = "rumah di cemara") -> JudgedRun
 
 
 def test_the_first_run_names_questions_and_properties() -> None:
-    one = pair("one", "pass", "pass", question="Rumah?")
-    comparison = compare([one, pair("other", "fail", "pass", question="RUMAH?")])
+    first = pair("one", "pass", "pass", question="Rumah?")
+    comparison = compare([first, pair("other", "fail", "pass", question="RUMAH?")])
 
     assert comparison.pairs_judged_more_than_once == 2
     assert comparison.contradictions == {(1, "slug:a"): {"one": True, "other": False}}

@@ -1,3 +1,5 @@
+"""A database with rows in every table, and one with a rated study."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -21,7 +23,9 @@ from sqlalchemy.orm import Session
 
 from relevansi.db.engine import Database
 from relevansi.db.tables.base import Base, Moment
+from relevansi.kinds.document import Document
 from relevansi.services.backups.backups import VALUES
+from relevansi.services.catalogue import catalogue, search
 from relevansi.services.proof_packs import packs
 from relevansi.services.runs.reports import Rule
 from relevansi.services.study import studies
@@ -43,6 +47,18 @@ def judged(database: Database) -> None:
 def pack(database: Database) -> bytes:
     with open_study(database) as (session, study):
         return packs.pack(session, study, None, Rule("majority")).data
+
+
+def fill_catalogue(database: Database) -> None:
+    with open_study(database) as (session, _):
+        entry = catalogue.entry(Document(doc_id="d1", text="Long red dress"))
+        catalogue.write(session, [entry], is_imported=True)
+
+
+def matches(database: Database, words: str) -> int:
+    """How many items of the catalogue a search finds."""
+    with open_study(database) as (session, study):
+        return search.search(session, study, words).count
 
 
 def fill(session: Session) -> None:
@@ -76,7 +92,7 @@ def _value(column: Column[Any], number: int) -> Any:
         return number * 10 if isinstance(kind, Integer) else f"é{number}"
     if isinstance(kind, String):
         return _text(kind, number)
-    return next(made for known, made in BY_TYPE.items() if isinstance(kind, known))(number)
+    return next(value for of_type, value in BY_TYPE.items() if isinstance(kind, of_type))(number)
 
 
 def _text(kind: String, number: int) -> str:

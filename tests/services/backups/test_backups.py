@@ -1,3 +1,5 @@
+"""What a backup holds comes back whole; what is no backup, or a damaged one, changes nothing."""
+
 from __future__ import annotations
 
 import json
@@ -20,17 +22,17 @@ from relevansi.db.tables.base import Base
 from relevansi.db.tables.judging import StoredItem
 from relevansi.services.backups import backups, moves
 from tests.conftest import NOW
-from tests.services.backups.full_database import ROWS, fill, judged, pack
+from tests.services.backups.full_database import ROWS, fill, fill_catalogue, judged, matches
 from tests.services.other_database import on_postgres, on_sqlite
 
 
-@pytest.fixture(name="other")
-def _other(database: Database, tmp_path: Path) -> Iterator[Database]:
+@pytest.fixture(name="second")
+def _second(database: Database, tmp_path: Path) -> Iterator[Database]:
     (tmp_path / "elsewhere").mkdir()
-    made = on_sqlite(tmp_path / "elsewhere") if database.is_sqlite else on_postgres(database)
-    made.close()
-    yield made
-    made.close()
+    second = on_sqlite(tmp_path / "elsewhere") if database.is_sqlite else on_postgres(database)
+    second.close()
+    yield second
+    second.close()
 
 
 def restore(
@@ -50,26 +52,25 @@ def count(database: Database) -> int:
         return session.scalar(select(func.count()).select_from(StoredItem)) or 0
 
 
-def altered(file: Path, **stated: Any) -> None:
+def altered(file: Path, **about: Any) -> None:
     with zipfile.ZipFile(file) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
-    files["backup.json"] = json.dumps(json.loads(files["backup.json"]) | stated).encode()
+    files["backup.json"] = json.dumps(json.loads(files["backup.json"]) | about).encode()
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in files.items():
             archive.writestr(name, data)
 
 
-def test_a_rated_study_comes_back_with_its_proof_pack_and_for_its_owner_alone(
-    database: Database, other: Database, tmp_path: Path
+def test_a_backup_says_what_it_holds_and_is_for_its_owner_alone(
+    database: Database, second: Database, tmp_path: Path
 ) -> None:
     judged(database)
     file = tmp_path / "study.backup"
     about = backups.back_up(database, file, NOW)
 
-    assert restore(other, file, NOW) == (about, None)
+    assert restore(second, file, NOW) == (about, None)
 
-    assert pack(other) == pack(database)
-    assert other.version() == HEAD
+    assert second.version() == HEAD
     assert backups.read(file) == about
     assert (about.schema_version, about.created_at) == (HEAD, NOW)
     assert about.engine == database.url.get_backend_name()
@@ -90,21 +91,21 @@ def test_every_row_of_every_table_comes_back_and_new_ones_are_numbered_on(
     about = backups.back_up(database, file, NOW, with_catalogue=True)
     (tmp_path / "elsewhere").mkdir()
     is_sqlite = database.is_sqlite is not crossed
-    other = on_sqlite(tmp_path / "elsewhere") if is_sqlite else on_postgres(postgres, "restored")
+    second = on_sqlite(tmp_path / "elsewhere") if is_sqlite else on_postgres(postgres, "restored")
 
-    restore(other, file, NOW)
+    restore(second, file, NOW)
 
     assert about.counts == dict.fromkeys(Base.metadata.tables, ROWS)
-    with database.reading() as old, other.reading() as new:
+    with database.reading() as old, second.reading() as new:
         for table in moves.tables():
             rows = select(table).order_by(*table.primary_key)
             assert new.execute(rows).all() == old.execute(rows).all()
-    add(other, "slug:new")
-    other.close()
+    add(second, "slug:new")
+    second.close()
 
 
 def test_it_is_taken_while_others_write_and_holds_one_moment(
-    database: Database, other: Database, tmp_path: Path
+    database: Database, second: Database, tmp_path: Path
 ) -> None:
     """A writer adds properties in pairs; a backup never holds half a pair."""
     stop = Event()
@@ -123,45 +124,45 @@ def test_it_is_taken_while_others_write_and_holds_one_moment(
     writer.start()
     try:
         files = [tmp_path / f"{number}.backup" for number in range(3)]
-        taken = [backups.back_up(database, file, NOW) for file in files]
+        abouts = [backups.back_up(database, file, NOW) for file in files]
     finally:
         stop.set()
         writer.join()
-    held = [about.counts["items"] for about in taken]
+    counts = [about.counts["items"] for about in abouts]
 
-    assert [number % 2 for number in held] == [0, 0, 0]
-    assert held == sorted(held)
-    assert held[-1] > 0
-    restore(other, files[-1], NOW)
-    assert count(other) == held[-1]
+    assert [number % 2 for number in counts] == [0, 0, 0]
+    assert counts == sorted(counts)
+    assert counts[-1] > 0
+    restore(second, files[-1], NOW)
+    assert count(second) == counts[-1]
 
 
 def test_a_database_with_rows_is_kept_beside_when_it_is_replaced(
-    database: Database, other: Database, tmp_path: Path
+    database: Database, second: Database, tmp_path: Path
 ) -> None:
     add(database, "slug:old")
     file = tmp_path / "study.backup"
     backups.back_up(database, file, NOW)
-    add(other, "slug:here")
-    add(other, "slug:too")
-    other.close()
+    add(second, "slug:here")
+    add(second, "slug:too")
+    second.close()
     with pytest.raises(backups.DatabaseNotEmpty):
-        restore(other, file, NOW)
-    assert count(other) == 2
-    other.close()
+        restore(second, file, NOW)
+    assert count(second) == 2
+    second.close()
 
-    _, kept = restore(other, file, NOW + timedelta(days=1), replace=True)
+    _, place = restore(second, file, NOW + timedelta(days=1), replace=True)
 
-    assert count(other) == 1
-    assert kept is not None
-    assert "before-restore-20260302T090000" in kept
-    if other.is_sqlite:
-        old = Database(sqlite_url(Path(kept)))
+    assert count(second) == 1
+    assert place is not None
+    assert "before-restore-20260302T090000" in place
+    if second.is_sqlite:
+        old = Database(sqlite_url(Path(place)))
         assert count(old) == 2
         old.close()
     else:
-        with other.engine.connect() as connection:
-            assert connection.scalar(text(f'SELECT count(*) FROM "{kept}".items')) == 2
+        with second.engine.connect() as connection:
+            assert connection.scalar(text(f'SELECT count(*) FROM "{place}".items')) == 2
 
 
 @pytest.mark.parametrize(
@@ -179,13 +180,13 @@ def test_another_file_is_no_backup(database: Database, tmp_path: Path, data: byt
 
 @pytest.mark.parametrize("change", ["flipped", "cut", "lying", "changed inside"])
 def test_a_damaged_backup_is_refused_and_changes_nothing(
-    database: Database, other: Database, tmp_path: Path, change: str
+    database: Database, second: Database, tmp_path: Path, change: str
 ) -> None:
-    judged(database)
+    add(database, "slug:old")
     file = tmp_path / "study.backup"
     backups.back_up(database, file, NOW)
-    add(other, "slug:here")
-    other.close()
+    add(second, "slug:here")
+    second.close()
     data = bytearray(file.read_bytes())
     if change == "flipped":
         data[len(data) // 2] ^= 0xFF
@@ -198,9 +199,9 @@ def test_a_damaged_backup_is_refused_and_changes_nothing(
         altered(file, size=1)
 
     with pytest.raises((backups.DamagedBackup, backups.NotABackup)):
-        restore(other, file, NOW, replace=True)
-    assert count(other) == 1
-    assert other.version() == HEAD
+        restore(second, file, NOW, replace=True)
+    assert count(second) == 1
+    assert second.version() == HEAD
 
 
 def test_a_backup_of_a_newer_version_is_refused(database: Database, tmp_path: Path) -> None:
@@ -212,11 +213,10 @@ def test_a_backup_of_a_newer_version_is_refused(database: Database, tmp_path: Pa
         restore(database, file, NOW, replace=True)
 
 
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_sqlite_is_not_replaced_under_a_process_that_has_it_open(
     database: Database, tmp_path: Path
 ) -> None:
-    if not database.is_sqlite:
-        pytest.skip("PostgreSQL's tables have locks of their own")
     file = tmp_path / "study.backup"
     backups.back_up(database, file, NOW)
     add(database, "slug:here")
@@ -229,11 +229,10 @@ def test_sqlite_is_not_replaced_under_a_process_that_has_it_open(
     another.close()
 
 
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_database_too_damaged_to_open_is_kept_and_replaced(
     database: Database, tmp_path: Path
 ) -> None:
-    if not database.is_sqlite:
-        pytest.skip("a file of SQLite")
     file = tmp_path / "study.backup"
     backups.back_up(database, file, NOW)
     broken = Database(sqlite_url(tmp_path / "broken.sqlite"))
@@ -241,17 +240,16 @@ def test_a_database_too_damaged_to_open_is_kept_and_replaced(
     with pytest.raises(backups.DatabaseNotEmpty):
         restore(broken, file, NOW)
 
-    _, kept = restore(broken, file, NOW, replace=True)
+    _, place = restore(broken, file, NOW, replace=True)
 
-    assert kept is not None
-    assert Path(kept).read_bytes().startswith(b"no database at all")
+    assert place is not None
+    assert Path(place).read_bytes().startswith(b"no database at all")
     assert broken.version() == HEAD
     broken.close()
 
 
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_damaged_database_is_not_backed_up(database: Database, tmp_path: Path) -> None:
-    if not database.is_sqlite:
-        pytest.skip("a file of SQLite")
     with database.writing() as session:
         session.add_all(StoredItem(identity=f"slug:{number}" * 20) for number in range(500))
         session.commit()
@@ -278,9 +276,9 @@ def test_a_zip_bomb_fills_no_disk(
     backups.back_up(database, file, NOW)
     about = json.loads(zipfile.ZipFile(file).read("backup.json"))
     bomb = bytes(backups.ALWAYS_UNPACKED + 2 * backups.PIECE)
-    stated = {"size": len(bomb) if is_stated else 10}
+    size = {"size": len(bomb) if is_stated else 10}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("backup.json", json.dumps(about | stated))
+        archive.writestr("backup.json", json.dumps(about | size))
         archive.writestr(backups.CONTENT, bomb)
 
     with pytest.raises(backups.DamagedBackup, match=r"study\.backup"):
@@ -290,10 +288,24 @@ def test_a_zip_bomb_fills_no_disk(
 def test_a_superuser_of_postgresql_restores_only_when_told_to(
     postgres: Database, tmp_path: Path
 ) -> None:
-    other = on_postgres(postgres)
+    second = on_postgres(postgres)
     file = tmp_path / "study.backup"
-    backups.back_up(other, file, NOW)
+    backups.back_up(second, file, NOW)
 
     with pytest.raises(backups.RestoresAsSuperuser):
-        backups.restore(other, file, NOW, replace=True)
-    other.close()
+        backups.restore(second, file, NOW, replace=True)
+    second.close()
+
+
+@pytest.mark.parametrize("with_catalogue", [False, True])
+def test_a_backup_has_the_catalogue_only_where_that_is_asked(
+    database: Database, second: Database, tmp_path: Path, *, with_catalogue: bool
+) -> None:
+    fill_catalogue(database)
+    file = tmp_path / "study.backup"
+
+    backups.back_up(database, file, NOW, with_catalogue=with_catalogue)
+    restore(second, file, NOW)
+
+    assert matches(second, "dress") == with_catalogue
+    assert matches(database, "dress") == 1

@@ -1,3 +1,5 @@
+"""Of a backup of unknown origin only rows that fit our tables come back."""
+
 from __future__ import annotations
 
 import json
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from relevansi.config import sqlite_url
 from relevansi.db import soundness, sqlite_files
@@ -21,34 +24,32 @@ from relevansi.db.tables.study import Assignment, Study
 from relevansi.services.backups import backups, moves
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.backups.full_database import fill
 from tests.services.judging.rated_studies import rated_study
 
 RUNS = "INSERT INTO attempts (source, at) VALUES ('ran by the file', '2026-01-01 00:00:00')"
 SCHEMA = "PRAGMA writable_schema = ON; {}; PRAGMA writable_schema = RESET"
 LEFT_BEHIND = {
-    "nothing foreign": "",
-    "a trigger that looks like SQLite's own": (
-        f"CREATE TRIGGER evil AFTER UPDATE ON alembic_version BEGIN {RUNS}; END; "
-        + SCHEMA.format(
-            "UPDATE sqlite_schema SET name = 'sqlite_stat_zz', "
-            "sql = replace(sql, 'evil', 'sqlite_stat_zz') WHERE name = 'evil'"
-        )
-    ),
-    "a trigger that falsifies later verdicts": (
-        "CREATE TRIGGER evil AFTER INSERT ON judgments "
-        "BEGIN UPDATE judgments SET verdict = '1' WHERE id = new.id; END"
-    ),
-    "a view": "CREATE VIEW evil AS SELECT * FROM raters",
-    "a virtual table": "CREATE VIRTUAL TABLE evil USING fts5(words)",
-    "a unique index that refuses later rows": "CREATE UNIQUE INDEX evil ON log_entries (subject)",
-    "an index that is missing": "DROP INDEX {index}",
     "a generated column more": (
         "ALTER TABLE judgments ADD COLUMN evil TEXT AS (upper(verdict)) VIRTUAL"
     ),
     "a null that ours does not allow": SCHEMA.format(
         "UPDATE sqlite_schema SET sql = replace(sql, 'name TEXT NOT NULL', 'name TEXT') "
         "WHERE name = 'raters'"
+    ),
+    "an index that is missing": "DROP INDEX {index}",
+    "a unique index that refuses later rows": "CREATE UNIQUE INDEX evil ON log_entries (subject)",
+    "a virtual table": "CREATE VIRTUAL TABLE words USING fts5(body)",
+    "a view": "CREATE VIEW people AS SELECT * FROM raters",
+    "a trigger that falsifies later verdicts": (
+        "CREATE TRIGGER falsify AFTER INSERT ON judgments "
+        "BEGIN UPDATE judgments SET verdict = '1' WHERE id = new.id; END"
+    ),
+    "a trigger that looks like SQLite's own": (
+        f"CREATE TRIGGER own AFTER UPDATE ON alembic_version BEGIN {RUNS}; END; "
+        + SCHEMA.format(
+            "UPDATE sqlite_schema SET name = 'sqlite_stat_zz', "
+            "sql = replace(sql, 'own', 'sqlite_stat_zz') WHERE name = 'own'"
+        )
     ),
 }
 REFUSED = {
@@ -67,8 +68,6 @@ REFUSED = {
         f"""ALTER TABLE results ADD COLUMN card JSON NOT NULL DEFAULT '"{"x" * 200_000}"'"""
     ),
     "a verdict that is none": "UPDATE judgments SET verdict = 'yes'",
-    "a state that is none": "UPDATE queries SET state = 'fine'",
-    "a quality outside 0 to 5": "UPDATE query_ratings SET quality = 9",
     "a text in the place of a number": "UPDATE results SET rank = 'first' WHERE id = 1",
     "a text longer than its column": "UPDATE events SET event_id = event_id || hex(zeroblob(99))",
     "a text that is none": "UPDATE studies SET guidelines = CAST(x'ff' AS TEXT)",
@@ -105,11 +104,11 @@ def _content(study_file: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(study_file, tmp_path / "content.sqlite"))
 
 
-@pytest.mark.parametrize("forgery", LEFT_BEHIND)
 def test_of_a_backup_only_rows_come_back_and_nothing_in_it_runs(
-    database: Database, content: Path, forgery: str
+    database: Database, content: Path
 ) -> None:
-    forge(content, LEFT_BEHIND[forgery])
+    for script in LEFT_BEHIND.values():
+        forge(content, script)
     file = written(content.with_name("forged.backup"), content)
 
     backups.restore(database, file, NOW, replace=True, as_superuser=True)
@@ -173,7 +172,7 @@ def test_what_an_older_backup_holds_comes_through_the_migrations(
         assert session.query(StoredItem).count() == 1
 
 
-def written(file: Path, content: Path, **stated: Any) -> Path:
+def written(file: Path, content: Path, **statement: Any) -> Path:
     opened = Database(sqlite_url(content))
     with opened.reading() as session:
         counts = moves.counts(session)
@@ -189,7 +188,7 @@ def written(file: Path, content: Path, **stated: Any) -> Path:
         "counts": counts,
     }
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(backups.ABOUT, json.dumps(about | stated))
+        archive.writestr(backups.ABOUT, json.dumps(about | statement))
         archive.writestr(backups.CONTENT, data)
     return file
 
@@ -230,7 +229,7 @@ def test_a_restore_cut_off_at_any_step_leaves_a_whole_database(
     database = Database(sqlite_url(tmp_path / "study.sqlite"))
     database.prepare()
     with database.writing() as session:
-        fill(session)
+        session.add(StoredItem(identity="slug:here"))
         session.commit()
     database.close()
     file = written(tmp_path / "sound.backup", content)
@@ -242,5 +241,5 @@ def test_a_restore_cut_off_at_any_step_leaves_a_whole_database(
 
     database.prepare()
     with database.reading() as session:
-        assert session.query(StoredItem).count() == 3
+        assert session.scalars(select(StoredItem.identity)).all() == ["slug:here"]
     database.close()

@@ -12,13 +12,22 @@ from relevansi.db.tables.judging import JudgedItem, Judgment, StoredItem
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.kinds import to_row
+from relevansi.kinds.property import Card
 from relevansi.records import Item
+from relevansi.services.catalogue import catalogue
 from tests.conftest import NOW
 
 
 def question_of(session: Session, run_id: str, query_id: int) -> int:
     of_query = (Query.run_id == run_id) & (Query.query_id == query_id)
     return session.scalars(select(Query.question_id).where(of_query)).one()
+
+
+def new_listing(session: Session, name: str, price: int = 1) -> int:
+    """Put a listing into the catalogue; return its id there."""
+    item = Card(title=f"House {name}", slug=name, price=price, location="Medan")
+    written = catalogue.write(session, [catalogue.entry(item)], is_imported=True)
+    return written.ids.pop()
 
 
 def search(session: Session, rater: Rater, question_id: int, *, minute: int = 0) -> None:

@@ -112,8 +112,8 @@ def test_a_gate_says_that_nobody_checked_empty_answers_and_passes(
     session: Session, study: Study, rater: Rater, looked_up: LookedUp
 ) -> None:
     listed = {"query_id": 1, "question": "Question 1", "category": "location"}
-    shown = "1. **A**\n   🔗 [Lihat Detail](https://x.id/a)"
-    results = [{**listed, "success": True, "response": shown, "results_count": 1}]
+    response = "1. **A**\n   🔗 [Lihat Detail](https://x.id/a)"
+    results = [{**listed, "success": True, "response": response, "results_count": 1}]
     for n, category in ((2, "x"), (3, "x"), (4, "y"), (5, "y")):
         entry = {"query_id": n, "question": f"Question {n}", "category": category}
         results.append({**entry, "success": True, "response": "Tidak ada.", "results_count": 0})

@@ -112,9 +112,7 @@ def test_documents_are_read_from_every_shape_of_collection(
     ("name", "data"),
     [
         ("listings.json", json.dumps(LISTINGS).encode()),
-        ("listings.jsonl", lines(LISTINGS)),
         ("listings.csv", table([{"facilities": "", **row} for row in LISTINGS])),
-        ("listings.xlsx", workbook(LISTINGS[:1])),
         ("export.csv", table([{"Nama": "Rumah A", "Harga": "Rp 900 juta", "slug": "a", "KT": 3}])),
     ],
 )

@@ -43,46 +43,38 @@ def slugs(session: Session, study: Study, words: str, filters: Filters = Filters
     return "".join(match.identity[-1] for match in matches.items)
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("rumah", "acd"),
-        ("RUMAH joh", "c"),  # the last word as a beginning
-        ("joh rumah", ""),  # only the last one
-        ("cafe", "d"),
-        ("CAFÉ", "d"),
-        ("", "abcd"),
-        (" ?! ", "abcd"),
-        ("rumah ruko", ""),
-    ],
-)
-def test_items_with_all_the_words_are_found(
-    session: Session, study: Study, words: str, expected: str
-) -> None:
+def test_items_with_all_the_words_are_found(session: Session, study: Study) -> None:
     imported(session, *LISTINGS)
+    expected = {
+        "rumah": "acd",
+        "RUMAH joh": "c",  # the last word as a beginning
+        "joh rumah": "",  # only the last one
+        "cafe": "d",
+        "CAFÉ": "d",
+        "": "abcd",
+        " ?! ": "abcd",
+        "rumah ruko": "",
+    }
 
-    assert "".join(sorted(slugs(session, study, words))) == expected
+    result = {words: "".join(sorted(slugs(session, study, words))) for words in expected}
+    assert result == expected
 
 
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        (Filters(type="house"), "acd"),
-        (Filters(type="shophouse"), "b"),
-        (Filters(offer="rent"), "c"),
-        (Filters(price_from=40_000_000, price_to=900_000_000), "ac"),
-        (Filters(bedrooms=3, price_to=10**9), "a"),
-        (Filters(place="setia BUDI"), "a"),
-        (Filters(place="setia johor, café, ?"), "d"),
-        (Filters(type="house", place="johor, ringroad, helvetia"), "cd"),
-    ],
-)
-def test_filters_leave_out_what_does_not_state_the_value(
-    session: Session, study: Study, filters: Filters, expected: str
-) -> None:
+def test_filters_leave_out_what_does_not_state_the_value(session: Session, study: Study) -> None:
     imported(session, *LISTINGS)
+    expected = {
+        Filters(type="house"): "acd",
+        Filters(type="shophouse"): "b",
+        Filters(offer="rent"): "c",
+        Filters(price_from=40_000_000, price_to=900_000_000): "ac",
+        Filters(bedrooms=3, price_to=10**9): "a",
+        Filters(place="setia BUDI"): "a",
+        Filters(place="setia johor, café, ?"): "d",
+        Filters(type="house", place="johor, ringroad, helvetia"): "cd",
+    }
 
-    assert "".join(sorted(slugs(session, study, "", filters))) == expected
+    result = {filters: "".join(sorted(slugs(session, study, "", filters))) for filters in expected}
+    assert result == expected
 
 
 def test_the_filter_that_excludes_most_is_named_where_nothing_fits(

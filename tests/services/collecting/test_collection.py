@@ -35,13 +35,13 @@ def planned(bot: Bot, patience: Patience = AT_ONCE, key: str = "") -> Collection
 def collected(bot: Bot, folder: Path, patience: Patience = AT_ONCE) -> Collection:
     """The finished collection of the four questions from `bot`."""
     plan = planned(bot, patience)
-    return rest(collection.begin(plan, folder, BEGUN), plan)
+    return finished(collection.begin(plan, folder, BEGUN), plan)
 
 
-def rest(begun: Collection, plan: CollectionPlan) -> Collection:
-    for further in collection.ask_rest(begun, plan):
-        begun = further
-    return collection.finish(begun)
+def finished(result: Collection, plan: CollectionPlan) -> Collection:
+    for further in collection.ask_rest(result, plan):
+        result = further
+    return collection.finish(result)
 
 
 def content(file: Path) -> Any:
@@ -54,18 +54,18 @@ def test_the_questions_are_asked_in_one_session_and_the_file_has_the_layout_of_t
     text = '{"response": "half \\ud83d, nul \\u0000, 🏠"}'
     with serving(good, good, good, raw(text.encode())) as bot:
         plan = planned(bot, key="?key=rahasia")
-        process = rest(collection.begin(plan, tmp_path, BEGUN), plan)
-        file = content(process.file)
+        result = finished(collection.begin(plan, tmp_path, BEGUN), plan)
+        file = content(result.file)
 
     names = sorted(path.name for path in (tmp_path / "hybrid").iterdir())
     assert names == ["test_results_hybrid_20260301_090000.json", "test_results_latest.json"]
-    assert process.file.read_bytes() == (tmp_path / "hybrid" / names[1]).read_bytes()
+    assert result.file.read_bytes() == (tmp_path / "hybrid" / names[1]).read_bytes()
     assert [question["message"] for question in bot.asked] == [
         question.text for question in QUESTIONS
     ]
-    assert {question["session_id"] for question in bot.asked} == {process.run.thread_id}
-    assert "rahasia" not in process.file.read_text("utf-8")
-    read = json_runs.read_collected("part", process.file.read_bytes())
+    assert {question["session_id"] for question in bot.asked} == {result.run.thread_id}
+    assert "rahasia" not in result.file.read_text("utf-8")
+    read = json_runs.read_collected("part", result.file.read_bytes())
     assert read.answers[-1].response == "half , nul , 🏠"
     first = file["results"][0]
     assert list(file) == [
@@ -111,17 +111,17 @@ def test_a_question_that_fails_is_kept_with_its_reason_and_the_rest_goes_on(
 
 
 def test_an_answer_is_on_disk_before_the_next_question_goes_out(tmp_path: Path) -> None:
-    visited: list[int] = []
+    answers_on_disk: list[int] = []
 
-    def look(handler: bots.Handler, asked: Any) -> None:
+    def look(handler: bots.Handler, request: Any) -> None:
         (part,) = (tmp_path / "hybrid").glob("*.part")
-        visited.append(len(content(part)["results"]))
-        good(handler, asked)
+        answers_on_disk.append(len(content(part)["results"]))
+        good(handler, request)
 
     with serving(look) as bot:
         collected(bot, tmp_path)
 
-    assert visited == [0, 1, 2, 3]
+    assert answers_on_disk == [0, 1, 2, 3]
     assert list((tmp_path / "hybrid").glob("*.part")) == []
 
 
@@ -134,12 +134,12 @@ def test_an_interrupted_collection_goes_on_where_it_was(tmp_path: Path) -> None:
 
         result = collection.unfinished(plan, tmp_path)
         assert result is not None
-        process = rest(result, plan)
+        result = finished(result, plan)
 
     assert [question["message"][-1] for question in bot.asked] == ["1", "2", "3", "4"]
-    assert {question["session_id"] for question in bot.asked} == {process.run.thread_id}
-    assert process.run.timestamp == "20260301_090000"
-    assert len(content(process.file)["results"]) == 4
+    assert {question["session_id"] for question in bot.asked} == {result.run.thread_id}
+    assert result.run.timestamp == "20260301_090000"
+    assert len(content(result.file)["results"]) == 4
 
 
 def test_the_collection_of_other_questions_is_not_gone_on_with(tmp_path: Path) -> None:
@@ -148,9 +148,9 @@ def test_the_collection_of_other_questions_is_not_gone_on_with(tmp_path: Path) -
         next(collection.ask_rest(collection.begin(plan, tmp_path, BEGUN), plan))
         others = (replace(QUESTIONS[0], text="Lain?"), *QUESTIONS[1:])
 
-        for other in (replace(plan, questions=others), replace(plan, llm="gemini")):
+        for changed_plan in (replace(plan, questions=others), replace(plan, llm="gemini")):
             with pytest.raises(OtherCollection, match=r"\.part"):
-                collection.unfinished(other, tmp_path)
+                collection.unfinished(changed_plan, tmp_path)
 
 
 def test_a_part_that_somebody_damaged_is_refused_by_name(tmp_path: Path) -> None:
@@ -166,8 +166,8 @@ def test_a_part_that_somebody_damaged_is_refused_by_name(tmp_path: Path) -> None
 
 
 def test_a_chatbot_that_names_its_sessions_is_asked_in_the_one_it_named(tmp_path: Path) -> None:
-    def named(handler: bots.Handler, asked: Any) -> None:
-        bots.send(handler, 200, json.dumps({"text": "Ya", "id": asked["id"] or "bot-1"}).encode())
+    def assigning(handler: bots.Handler, request: Any) -> None:
+        bots.send(handler, 200, json.dumps({"text": "Ya", "id": request["id"] or "bot-1"}).encode())
 
     mapping = mappings.Mapping(
         send={"q": "{message}", "id": "{session_id}"},
@@ -175,25 +175,25 @@ def test_a_chatbot_that_names_its_sessions_is_asked_in_the_one_it_named(tmp_path
         session="id",
         assigns_sessions=True,
     )
-    with serving(named) as bot:
+    with serving(assigning) as bot:
         chatbot = Chatbot(bot.address, mapping, AT_ONCE)
         plan = CollectionPlan(QUESTIONS, "hybrid", "gpt", chatbot)
-        process = rest(collection.begin(plan, tmp_path, BEGUN), plan)
+        result = finished(collection.begin(plan, tmp_path, BEGUN), plan)
 
-    assert [asked["id"] for asked in bot.asked] == [None, "bot-1", "bot-1", "bot-1"]
-    assert process.run.thread_id == "bot-1"
+    assert [request["id"] for request in bot.asked] == [None, "bot-1", "bot-1", "bot-1"]
+    assert result.run.thread_id == "bot-1"
 
 
 def test_an_endpoint_without_memory_gets_the_turns_that_were_answered(tmp_path: Path) -> None:
-    def answered(handler: bots.Handler, asked: Any) -> None:
-        text = f"Jawaban {len(asked['messages'])}"
+    def answered(handler: bots.Handler, request: Any) -> None:
+        text = f"Jawaban {len(request['messages'])}"
         body = {"choices": [{"message": {"content": text}}]}
         bots.send(handler, 200, json.dumps(body).encode())
 
     with serving(answered, status(400, {}), answered) as bot:
         chatbot = Chatbot(bot.address, mappings.openai("gpt"), AT_ONCE)
         plan = CollectionPlan(QUESTIONS[:3], "hybrid", "gpt", chatbot)
-        rest(collection.begin(plan, tmp_path, BEGUN), plan)
+        finished(collection.begin(plan, tmp_path, BEGUN), plan)
 
     assert [turn["content"] for turn in bot.asked[2]["messages"]] == [
         "Pertanyaan 1", "Jawaban 1", "Pertanyaan 3",

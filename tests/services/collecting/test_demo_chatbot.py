@@ -22,7 +22,7 @@ def _bot(sample: DemoBot) -> DemoBot:
     return sample
 
 
-def found(reply: Reply, name: str) -> set[object]:
+def values(reply: Reply, name: str) -> set[object]:
     return {listing[name] for listing in reply.properties}
 
 
@@ -47,22 +47,22 @@ def test_a_question_is_answered_by_what_shares_its_words(bot: DemoBot) -> None:
     near = bot.answer("cari sewa dekat usu", "hybrid", "s")
     with_cctv = bot.answer("rumah yang ada cctv", "hybrid", "s")
 
-    assert found(reply, "property_type") == {"house"}
-    assert found(reply, "listing_type") == {"sale"}
+    assert values(reply, "property_type") == {"house"}
+    assert values(reply, "listing_type") == {"sale"}
     assert near.properties
-    assert found(near, "listing_type") == {"rent"}
+    assert values(near, "listing_type") == {"rent"}
     assert with_cctv.properties
     assert all("CCTV" in listing["facilities"] for listing in with_cctv.properties)
 
 
 def test_more_shows_others_until_there_are_none(bot: DemoBot) -> None:
-    visited: list[str] = []
+    urls: list[str] = []
     reply = bot.answer("rumah dijual di ringroad", "hybrid", "s")
     while reply.properties:
-        visited += [listing["url"] for listing in reply.properties]
+        urls += [listing["url"] for listing in reply.properties]
         reply = bot.answer("pilihan lain", "hybrid", "s")
 
-    assert len(visited) == len(set(visited)) > 5
+    assert len(urls) == len(set(urls)) > 5
     assert reply.metadata["has_more"] is False
     assert "tidak ada" in reply.response
 

@@ -43,9 +43,9 @@ def store_lists(
             category=f"category {number % 3}",
             response="",
             state=QueryState.RESULTS if listed else QueryState.EMPTY,
-            cards=tuple(Document(title=one, doc_id=one) for one in listed[:depth]),
+            cards=tuple(Document(title=doc_id, doc_id=doc_id) for doc_id in listed[:depth]),
             context_dependent=False,
-            tail=tuple(f"doc:{one}" for one in listed[depth:]),
+            tail=tuple(f"doc:{doc_id}" for doc_id in listed[depth:]),
             external_id=name,
         )
         for number, (name, listed) in enumerate(lists.items(), start=1)
@@ -65,21 +65,23 @@ def store_qrels(
     """Store the verdicts of a file: on items that no run lists, too."""
     changes = []
     for question in _questions(session, study):
-        items = _things(session, question)
+        items = _item_ids(session, question)
         for doc, verdict in qrels.get(question.external_id or "", {}).items():
             identity = f"doc:{doc}"
             if identity not in items:
-                known = session.scalar(select(StoredItem).where(StoredItem.identity == identity))
+                stored_item = session.scalar(
+                    select(StoredItem).where(StoredItem.identity == identity)
+                )
                 item = JudgedItem(
                     question_id=question.id,
-                    item=known or StoredItem(identity=identity),
+                    item=stored_item or StoredItem(identity=identity),
                     card=to_row(Document(doc_id=doc)),
                 )
                 session.add(item)
                 session.flush()
                 items[identity] = item.id
-            made = click(f"q{items[identity]}")
-            changes.append(TargetChange(Target("verdict", items[identity]), verdict, made))
+            event = click(f"q{items[identity]}")
+            changes.append(TargetChange(Target("verdict", items[identity]), verdict, event))
     events.record_all(session, rater, changes, cause="import")
     events.refresh(session, rater, [change.target for change in changes])
 
@@ -89,6 +91,6 @@ def _questions(session: Session, study: Study) -> list[Question]:
     return list(session.scalars(of_study.order_by(Question.position)))
 
 
-def _things(session: Session, question: Question) -> dict[str, int]:
+def _item_ids(session: Session, question: Question) -> dict[str, int]:
     of = select(StoredItem.identity, JudgedItem.id).join_from(JudgedItem, StoredItem)
     return dict(session.execute(of.where(JudgedItem.question_id == question.id)).all())

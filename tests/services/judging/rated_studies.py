@@ -13,9 +13,7 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run, store
-
-YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
+from tests.services.runs.runs import NO, UNSURE, YES, card, click, query, run, store
 
 QUERIES = (
     query(1, card("a"), card("b"), card("c"), category="x"),
@@ -45,7 +43,7 @@ def rated_study(session: Session, study: Study) -> tuple[str, str]:
     budi = studies.add_rater(session, study, "Budi, =B", NOW)
     first = store(session, study, run(*QUERIES, method="hybrid")).id
     second = store(session, study, run(*OTHERS, method="api")).id
-    said = [
+    ratings = [
         (ani, first, 1, (NO, YES, UNSURE)),
         (budi, first, 1, (YES, YES, NO)),
         (ani, first, 2, (YES, NO)),
@@ -54,10 +52,10 @@ def rated_study(session: Session, study: Study) -> tuple[str, str]:
         (budi, second, 3, (NO,)),
         (ani, second, 6, (NO,)),
     ]
-    for number, (rater, run_id, query_id, verdicts) in enumerate(said):
+    for number, (rater, run_id, query_id, verdicts) in enumerate(ratings):
         for rank, verdict in enumerate(verdicts, start=1):
-            made = click(f"e{number}-{rank}", minute=number)
-            judgments.judge(session, rater, run_id, query_id, rank, verdict, made)
+            event = click(f"e{number}-{rank}", minute=number)
+            judgments.judge(session, rater, run_id, query_id, rank, verdict, event)
     judgments.judge(session, ani, first, 1, 2, NO, click("slip", minute=20))
     judgments.undo(session, ani, first, click("undo", minute=21))
     empty = AnswerRating(quality=0, empty_outcome=EmptyOutcome.FALSE_NEGATIVE)

@@ -11,8 +11,8 @@ from relevansi.db.tables.runs import Query
 
 
 def verdicts(session: Session, rater: Rater) -> list[str | None]:
-    expected = select(Judgment.verdict).where(Judgment.rater_id == rater.id)
-    return list(session.scalars(expected.order_by(Judgment.judged_item_id)))
+    rows = select(Judgment.verdict).where(Judgment.rater_id == rater.id)
+    return list(session.scalars(rows.order_by(Judgment.judged_item_id)))
 
 
 def events(session: Session) -> int:
@@ -20,9 +20,9 @@ def events(session: Session) -> int:
 
 
 def summary(session: Session, rater: Rater, run_id: str, query_id: int) -> StoredSummary:
-    expected = select(StoredSummary).join(Query, Query.id == StoredSummary.query_key)
+    rows = select(StoredSummary).join(Query, Query.id == StoredSummary.query_key)
     return session.scalars(
-        expected.where(
+        rows.where(
             StoredSummary.rater_id == rater.id, Query.run_id == run_id, Query.query_id == query_id
         ).execution_options(populate_existing=True)
     ).one()

@@ -43,10 +43,10 @@ dense,q1,red dress,2,d3,Blue shoes
 def _methods(session: Session, study: Study, rater: Rater) -> Mapping[str, str]:
     """The runs by their methods; d2 is relevant, d3 is not, and the first rank of bm25 a hole."""
     read = results.read_files("two.csv", [("two.csv", TWO.encode())])
-    process = stored_results.store(session, study, read, NOW)
+    imported = stored_results.store(session, study, read, NOW)
     study.measures = ["P@1", "RR", "Judged@5", "nDCG@5"]
     session.commit()
-    methods = {str(run.search_method): run.id for run in process.runs}
+    methods = {str(run.search_method): run.id for run in imported.runs}
     for rank, verdict in ((2, "1"), (3, "0")):
         at = click(f"{rank}")
         judgments.judge(session, rater, methods["bm25"], 1, rank, verdict, at)
@@ -63,15 +63,15 @@ def test_figures_count_it_as_not_relevant_at_its_rank(
     session: Session, study: Study, rater: Rater, methods: Mapping[str, str]
 ) -> None:
     with_hole = summary(session, study, methods["bm25"], rater)
-    whole = summary(session, study, methods["dense"], rater)
+    without_hole = summary(session, study, methods["dense"], rater)
 
     assert with_hole.figures["mrr"].value == 0.5
     # One relevant of three: the hole is in the denominator.
     assert with_hole.figures["mean_precision_at_5"].value == pytest.approx(1 / 3)
     assert with_hole.figures["mean_overall_precision"].value == pytest.approx(1 / 3)
     assert (
-        whole.figures["mean_overall_precision"].value
-        == whole.figures["mean_precision_at_5"].value
+        without_hole.figures["mean_overall_precision"].value
+        == without_hole.figures["mean_precision_at_5"].value
         == 0.5
     )
     result = {name: span.value for name, span in with_hole.ranking.items()}
@@ -87,8 +87,8 @@ def test_figures_count_it_as_not_relevant_at_its_rank(
 def test_the_order_of_its_run_is_settled_exactly(
     session: Session, study: Study, rater: Rater, methods: Mapping[str, str]
 ) -> None:
-    own = runs.in_order(session, study)
-    result = settled.settled_orders(session, study, own, reports.of_rater(rater))
+    ordered_runs = runs.in_order(session, study)
+    result = settled.settled_orders(session, study, ordered_runs, reports.of_rater(rater))
     orders = {order.figure: order for order in result.orders}
 
     precision = orders["mean_overall_precision"]
@@ -117,7 +117,7 @@ def test_undo_agreement_and_adjudication_know_nothing_of_it(
     assert stored_summaries.check(session) == []
 
 
-def test_packs_verify_with_it(
+def test_packs_verify_with_a_hole(
     session: Session, study: Study, rater: Rater, methods: Mapping[str, str]
 ) -> None:
     data = packs.pack(session, study, None, reports.of_rater(rater)).data
@@ -132,7 +132,7 @@ def test_it_is_shown_at_its_rank_and_said_in_the_json_export(
     """On the page of the question, beside the other run, and in the file without a server."""
     run_id, rule = methods["bm25"], reports.of_rater(rater)
     page = open_pages.rating_page(session, rater, run_id, 1)
-    known = particulars.of_answer(session, study, run_id, 1)
+    unfolded = particulars.of_answer(session, study, run_id, 1)
     compared = chosen_runs.compared_question(session, study, [*methods.values()], 1, rule)
     exported = {
         method: json.loads(exports.export(session, study, run, rule, "json").data)["queries"][0]
@@ -141,7 +141,7 @@ def test_it_is_shown_at_its_rank_and_said_in_the_json_export(
     [offline] = offline_run(session, study, run_id).questions
 
     assert (page.holes, [card.number for card in page.cards]) == ((1,), [2, 3])
-    assert known.cards == {}
+    assert unfolded.cards == {}
     assert [side.holes for side in compared.sides] == [(1,), ()]
     assert exported["bm25"]["holes"] == [1]
     assert [result["rank"] for result in exported["bm25"]["results"]] == [2, 3]

@@ -23,8 +23,8 @@ from tests.services.runs.runs import NO, YES, click
 
 def give(session: Session, rater: Rater, run_id: str, reason: str | None, name: str) -> str | None:
     number = int(name[1:])
-    made = click(name, minute=number)
-    return judgments.give_reason(session, rater, run_id, 1, 1, reason, made)
+    event = click(name, minute=number)
+    return judgments.give_reason(session, rater, run_id, 1, 1, reason, event)
 
 
 def figures_of(session: Session, rater: Rater, run_id: str) -> dict[str, object]:
@@ -49,6 +49,7 @@ def test_a_reason_changes_neither_verdict_nor_figures(
 
     assert stored(session, rater) == (NO, "price")
     assert figures_of(session, rater, run_id) == before
+    assert give(session, rater, run_id, None, "r3") is None
     assert session.scalars(select(Judgment.changed_at)).one() == at
 
 
@@ -64,18 +65,6 @@ def test_another_reason_replaces_it_and_undo_goes_back_step_by_step(
         steps.append(stored(session, rater))
 
     assert steps == [(NO, "other: Terlalu jauh"), (NO, "price"), (NO, None), (None, None)]
-
-
-def test_a_reason_that_comes_late_from_another_device_loses(
-    session: Session, rater: Rater, run_id: str
-) -> None:
-    later = click("r1", minute=5, client_minute=5, device="laptop", sequence=1)
-    held_back = click("r2", minute=9, client_minute=1, device="phone", sequence=1)
-    judgments.give_reason(session, rater, run_id, 1, 1, "price", later)
-    in_force = judgments.give_reason(session, rater, run_id, 1, 1, "location", held_back)
-
-    assert in_force == "price"
-    assert give(session, rater, run_id, None, "r9") is None
 
 
 def test_a_reason_counts_beside_what_is_not_relevant_alone() -> None:
@@ -97,8 +86,8 @@ def test_only_reasons_of_the_study_are_taken(session: Session, rater: Rater, run
 
 def test_an_owner_s_list_keeps_the_keys_of_the_usual_ones() -> None:
     """In whichever language they are written; the usual list is stored as none."""
-    own = reasons.from_lines(["Harga", " Dekat  rel ", "Price", "", "Lainnya"], "property")
-    assert own == ("price", "Dekat rel", "other")
+    own_list = reasons.from_lines(["Harga", " Dekat  rel ", "Price", "", "Lainnya"], "property")
+    assert own_list == ("price", "Dekat rel", "other")
     with speaking("en"):
         words = [*map(labels.reason, reasons.offered("document", None))]
     assert reasons.from_lines(words, "document") is None

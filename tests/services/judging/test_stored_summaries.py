@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from relevansi.db import outages, patience
 from relevansi.db.engine import Database
 from relevansi.db.outages import Outage
-from relevansi.db.tables.judging import Event, Task
+from relevansi.db.tables.judging import Event
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
@@ -26,13 +26,12 @@ from relevansi.services.judging.events import Target, TargetChange
 from relevansi.services.judging.verdicts import Verdicts, blindness
 from relevansi.services.rating import blind_pages, task_judgments
 from relevansi.services.rating.blind_pages import BlindPage
-from relevansi.services.rating.pool import POOL, REPEAT
 from relevansi.services.runs import runs, stored_runs
 from relevansi.services.runs.stored_runs import Labels
 from relevansi.services.study import studies
 from tests.conftest import NOW
 from tests.services.judging.rater_rows import summary
-from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.rating.blind_raters import Robot, current_page, set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query, run
 from tests.stored_studies import open_study
 
@@ -68,13 +67,13 @@ def test_check_finds_a_tampered_summary(session: Session, rater: Rater, run_id: 
     summary(session, rater, run_id, 1).relevant_count = 1
     session.flush()
 
-    ((_, *found),) = stored_summaries.check(session)
-    assert found == [run_id, 1, "relevant_count", 1, 2]
+    ((_, *difference),) = stored_summaries.check(session)
+    assert difference == [run_id, 1, "relevant_count", 1, 2]
 
 
 def store(session: Session, study: Study, method: str = "hybrid") -> str:
-    asked = query(1, card("a"), category="near"), query(2, card("b"), category="far"), query(3)
-    read = run(*asked, method=method)
+    queries = query(1, card("a"), category="near"), query(2, card("b"), category="far"), query(3)
+    read = run(*queries, method=method)
     return stored_runs.store(session, study, read, Labels(), NOW).id
 
 
@@ -127,23 +126,25 @@ def _blind_run(session: Session, study: Study) -> str:
     return stored(session, study, "hybrid", query(1, card("a"), card("b")), query(2))
 
 
-def found(session: Session, rater: Rater, blind_run: str) -> Blindness:
+def blindness_of(session: Session, rater: Rater, blind_run: str) -> Blindness:
     return blindness(session, Query.run_id == blind_run, [rater.id])
 
 
-def test_runs_pages_are_open_tasks_blind(session: Session, rater: Rater, blind_run: str) -> None:
+def test_verdicts_are_open_on_a_run_s_page_and_blind_in_a_task(
+    session: Session, rater: Rater, blind_run: str
+) -> None:
     judgments.judge(session, rater, blind_run, 1, 1, YES, click("a", minute=3))
     outcome = AnswerRating(quality=3, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     judgments.rate(session, rater, blind_run, 2, outcome, click("e", minute=5))
 
-    assert found(session, rater, blind_run) == Blindness(
+    assert blindness_of(session, rater, blind_run) == Blindness(
         BlindCounts(n=2, blind=0, open=2, last_open=NOW + timedelta(minutes=5)),
         BlindCounts(n=1, blind=0, open=1, last_open=NOW + timedelta(minutes=5)),
     )
 
     Robot(session, rater).rate_all()  # card b, and the quality of answer 1
 
-    assert found(session, rater, blind_run) == Blindness(
+    assert blindness_of(session, rater, blind_run) == Blindness(
         BlindCounts(n=3, blind=1, open=2, last_open=NOW + timedelta(minutes=5)),
         BlindCounts(n=2, blind=1, open=1, last_open=NOW + timedelta(minutes=5)),
     )
@@ -152,22 +153,24 @@ def test_runs_pages_are_open_tasks_blind(session: Session, rater: Rater, blind_r
 def test_a_later_click_decides_until_undone(session: Session, rater: Rater, blind_run: str) -> None:
     Robot(session, rater).rate_all()
     judgments.judge(session, rater, blind_run, 1, 1, NO, click("open", minute=100))
-    assert found(session, rater, blind_run).verdicts == BlindCounts(
+    assert blindness_of(session, rater, blind_run).verdicts == BlindCounts(
         3, 2, 1, NOW + timedelta(minutes=100)
     )
 
     judgments.undo(session, rater, blind_run, click("back", minute=101))
 
-    assert found(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
+    assert blindness_of(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
 
 
-def test_an_earlier_click_late_decides_not(session: Session, rater: Rater, blind_run: str) -> None:
+def test_an_earlier_click_that_arrives_late_decides_nothing(
+    session: Session, rater: Rater, blind_run: str
+) -> None:
     """The open click was made in minute 1 on another device, and is sent in minute 200."""
     Robot(session, rater).rate_all()
     late = Click("late", NOW + timedelta(minutes=200), NOW + timedelta(minutes=1), "phone", 1)
     judgments.judge(session, rater, blind_run, 1, 1, YES, late)
 
-    assert found(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
+    assert blindness_of(session, rater, blind_run).verdicts == BlindCounts(3, 3, 0, None)
 
 
 def test_verdicts_of_no_page_are_unknown(session: Session, rater: Rater, blind_run: str) -> None:
@@ -179,29 +182,29 @@ def test_verdicts_of_no_page_are_unknown(session: Session, rater: Rater, blind_r
     judgments.judge(session, rater, blind_run, 1, 1, YES, click("a"))
     session.execute(delete(Event).where(Event.event_id == "a"))
 
-    verdicts = found(session, rater, blind_run).verdicts
+    verdicts = blindness_of(session, rater, blind_run).verdicts
     assert verdicts == BlindCounts(n=2, blind=0, open=0, last_open=None)
     assert verdicts.unknown == 2
 
 
 def of_slugs(page: BlindPage, *slugs: str) -> list[str]:
-    named = {shown.card.identity[5:]: shown.key for shown in page.cards}
-    return [named[slug] for slug in slugs]
+    keys = {card.card.identity[5:]: card.key for card in page.cards}
+    return [keys[slug] for slug in slugs]
 
 
 def counts(page: BlindPage) -> list[tuple[int, int, int | None, float | None]]:
-    return sorted(
+    """Of each answer: relevant and decided cards, first relevant rank, overall precision."""
+    summaries = [summary for _, summary in page.figures]
+    rows = [
         (
-            (
-                summary.relevant_count,
-                summary.decided_count,
-                summary.first_relevant_rank,
-                summary.figures["mean_overall_precision"].value,
-            )
-            for _, summary in page.figures
-        ),
-        key=str,
-    )
+            summary.relevant_count,
+            summary.decided_count,
+            summary.first_relevant_rank,
+            summary.figures["mean_overall_precision"].value,
+        )
+        for summary in summaries
+    ]
+    return sorted(rows, key=str)
 
 
 def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: Rater) -> None:
@@ -210,8 +213,7 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     stored(session, study, "api_only", query(1, card("b"), card("c"), card("d")))
     set_study(session, study, figures="all", repeat_percent=0)
     robot = Robot(session, rater)
-    page = robot.next_page()
-    assert page is not None
+    page = current_page(session, rater)
     assert [letter for letter, _ in page.figures] == ["A", "B"]
     assert counts(page) == [(0, 0, None, None)] * 2
 
@@ -234,42 +236,6 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     page = blind_pages.blind_page(session, rater, page.task_id)
     assert counts(page) == [(1, 2, 1, 0.5), (1, 2, 2, 0.5)]
     assert [answer.letter for answer in page.answers] == ["A", "B"]
-
-
-def test_a_repeat_s_figures_begin_at_nothing(session: Session, study: Study, rater: Rater) -> None:
-    """Everything is relevant at first and not relevant again; an empty list is in it too."""
-    lists = {"hybrid": ("a", "b"), "api_only": ("b", "c"), "vector_only": ()}
-    for method, slugs in lists.items():
-        queries = (query(number, *map(card, slugs)) for number in range(1, 7))
-        stored(session, study, method, *queries)
-    set_study(session, study, figures="all", repeat_percent=20)
-    robot = Robot(session, rater)
-    while (page := robot.next_page()) is not None:
-        if session.get_one(Task, page.task_id).kind == REPEAT:
-            break
-        robot.rate(page)
-    assert page is not None
-    twin = session.scalar(
-        select(Task.id).where(
-            Task.kind == POOL, Task.question_id == session.get_one(Task, page.task_id).question_id
-        )
-    )
-    assert twin is not None
-    first = blind_pages.blind_page(session, rater, twin)
-    letters = [letter for letter, _ in page.figures]
-    assert letters == [letter for letter, _ in first.figures]
-    assert {summary.judged_count for _, summary in page.figures} == {0}
-    assert not any(summary.complete for _, summary in page.figures)
-
-    robot.rate(page, NO)
-    session.expire_all()
-    again = blind_pages.blind_page(session, rater, page.task_id)
-    listed = [summary for _, summary in again.figures if summary.results_count]
-    assert [summary.figures["mean_precision_at_5"].value for summary in listed] == [0.0, 0.0]
-    assert [summary.figures["success_rate"].value for summary in listed] == [0.0, 0.0]
-    first = blind_pages.blind_page(session, rater, twin)
-    before = [summary for _, summary in first.figures if summary.results_count]
-    assert [summary.figures["mean_precision_at_5"].value for summary in before] == [1.0, 1.0]
 
 
 def test_figures_written_anew_wait_for_a_click_on_its_way(

@@ -20,10 +20,11 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.people import history
 from relevansi.services.people.history import ChangeKind, EventFilters, HistoryEntry, NoLongerLatest
-from relevansi.services.rating import blind_pages, task_judgments, tasks
+from relevansi.services.rating import blind_pages, task_judgments
 from relevansi.services.runs import runs
 from relevansi.services.study import studies
 from tests.conftest import NOW
+from tests.services.rating.blind_raters import current_page
 from tests.services.runs.runs import NO, YES, card, click, query, run, store
 
 
@@ -41,9 +42,9 @@ def _budi(session: Session, study: Study, run_id: str) -> Rater:  # noqa: ARG001
     return studies.add_rater(session, study, "Budi", NOW)
 
 
-def entries(session: Session, reader: Rater, wanted: EventFilters = ALL) -> list[HistoryEntry]:
+def entries(session: Session, reader: Rater, filters: EventFilters = ALL) -> list[HistoryEntry]:
     session.flush()
-    return history.history(session, reader, wanted).entries
+    return history.history(session, reader, filters).entries
 
 
 def latest(session: Session, reader: Rater) -> Event:
@@ -53,10 +54,12 @@ def latest(session: Session, reader: Rater) -> Event:
     return result.event
 
 
-def test_an_entry_tells_old_new_and_standing(session: Session, rater: Rater, run_id: str) -> None:
+def test_an_entry_has_the_old_and_new_value_and_whether_it_is_current(
+    session: Session, rater: Rater, run_id: str
+) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
-    made = click("e2", minute=2, device="phone", sequence=7)
-    judgments.judge(session, rater, run_id, 1, 1, NO, made)
+    second_click = click("e2", minute=2, device="phone", sequence=7)
+    judgments.judge(session, rater, run_id, 1, 1, NO, second_click)
     last, first = entries(session, rater)
 
     assert (first.event.old, first.event.new, first.stands) == (None, "1", False)
@@ -82,7 +85,7 @@ def test_an_entry_tells_old_new_and_standing(session: Session, rater: Rater, run
         ),
     ],
 )
-def test_what_was_said_before_and_sent_after_is_overtaken(
+def test_an_earlier_click_that_arrives_late_is_overtaken(
     session: Session, rater: Rater, run_id: str, laptop: Click, phone: Click
 ) -> None:
     judgments.judge(session, rater, run_id, 1, 1, YES, laptop)
@@ -120,8 +123,8 @@ def test_the_list_can_be_narrowed(session: Session, rater: Rater, budi: Rater, r
     judgments.rate(session, rater, run_id, 2, empty, click("empty"))
     second, name = history.history(session, rater, ALL).questions[1]
 
-    def ids(**wanted: object) -> list[str]:
-        return [entry.event.event_id for entry in entries(session, rater, replace(ALL, **wanted))]
+    def ids(**filters: object) -> list[str]:
+        return [entry.event.event_id for entry in entries(session, rater, replace(ALL, **filters))]
 
     assert ids(rater=budi.id) == ["answer", "answer"]
     assert ids(question=second) == ["empty"]
@@ -139,13 +142,13 @@ def test_pages_go_back_in_time_without_a_gap(
         verdict = YES if number % 2 else NO
         judgments.judge(session, rater, run_id, 1, 1, verdict, click(f"e{number}", minute=number))
     session.flush()
-    visited, before = [], None
+    pages, before = [], None
     for _ in range(3):
         page = history.history(session, rater, EventFilters(before=before))
-        visited.append([entry.event.event_id for entry in page.entries])
+        pages.append([entry.event.event_id for entry in page.entries])
         before = page.older
 
-    assert visited == [["e4", "e3"], ["e2", "e1"], ["e0"]]
+    assert pages == [["e4", "e3"], ["e2", "e1"], ["e0"]]
     assert (before, page.total) == (None, 5)
 
 
@@ -168,10 +171,8 @@ def test_the_latest_change_can_be_undone_once(session: Session, rater: Rater, ru
 
 
 def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) -> None:
-    task = tasks.next_task(session, budi, NOW)
-    assert task is not None
-    page = blind_pages.blind_page(session, budi, task.id)
-    task_judgments.judge(session, budi, task.id, page.cards[0].key, YES, click("e1"))
+    page = current_page(session, budi)
+    task_judgments.judge(session, budi, page.task_id, page.cards[0].key, YES, click("e1"))
     history.undo(session, budi, latest(session, budi).id, click("u", minute=1))
     session.flush()
 
@@ -188,13 +189,13 @@ def test_blind_entries_name_no_run(
     session: Session, study: Study, budi: Rater, run_id: str
 ) -> None:
     study.blind = True
-    task = tasks.next_task(session, budi, NOW)
-    assert task is not None
-    page = blind_pages.blind_page(session, budi, task.id)
-    for number, shown in enumerate(page.cards):
-        task_judgments.judge(session, budi, task.id, shown.key, YES, click(f"c{number}"))
-    (answer,) = blind_pages.blind_page(session, budi, task.id).answers
-    task_judgments.rate(session, budi, task.id, answer.key, AnswerRating(quality=4), click("q"))
+    page = current_page(session, budi)
+    for number, blind_card in enumerate(page.cards):
+        task_judgments.judge(session, budi, page.task_id, blind_card.key, YES, click(f"c{number}"))
+    (answer,) = blind_pages.blind_page(session, budi, page.task_id).answers
+    task_judgments.rate(
+        session, budi, page.task_id, answer.key, AnswerRating(quality=4), click("q")
+    )
     (result,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
 
     assert (result.letter, result.query, result.event.new) == ("A", None, "4")
@@ -203,27 +204,27 @@ def test_blind_entries_name_no_run(
     owner = session.scalars(select(Rater).where(Rater.is_owner)).one()
     assert answers_in_log(session, owner) == [str(session.scalars(select(Query.id)).first())]
     study.blind = False
-    (visited,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
-    assert visited.query is not None
-    assert visited.query.run_id == run_id
+    (entry,) = entries(session, budi, EventFilters(change=ChangeKind.QUALITY))
+    assert entry.query is not None
+    assert entry.query.run_id == run_id
 
 
 def test_a_hidden_repeat_looks_plain_to_its_rater(
     session: Session, rater: Rater, budi: Rater
 ) -> None:
     for number, field in enumerate(("repeat", "repeat quality")):
-        made = {"rater_id": budi.id, "event_id": f"r{number}", "field": field, "new": "1"}
-        session.add(Event(**made, cause="click", device="", sequence=1, received_at=NOW))
+        values = {"rater_id": budi.id, "event_id": f"r{number}", "field": field, "new": "1"}
+        session.add(Event(**values, cause="click", device="", sequence=1, received_at=NOW))
 
-    visited = [ChangeKind.REPEAT_QUALITY, ChangeKind.REPEAT]
+    repeats = [ChangeKind.REPEAT_QUALITY, ChangeKind.REPEAT]
     plain = [ChangeKind.QUALITY, ChangeKind.VERDICT]
-    assert [entry.change for entry in entries(session, rater)] == visited
+    assert [entry.change for entry in entries(session, rater)] == repeats
     assert [entry.change for entry in entries(session, budi)] == plain
     (result,) = entries(session, budi, EventFilters(change=ChangeKind.VERDICT))
     assert result.change is ChangeKind.VERDICT
     assert entries(session, rater, EventFilters(change=ChangeKind.VERDICT)) == []
     assert not [entry for entry in history.history(session, budi, ALL).changes if "repeat" in entry]
-    assert set(visited) < set(history.history(session, rater, ALL).changes)
+    assert set(repeats) < set(history.history(session, rater, ALL).changes)
 
 
 def test_events_outlive_their_run(

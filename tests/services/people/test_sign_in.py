@@ -127,7 +127,8 @@ def test_one_password_is_compared_at_a_time_and_few_wait() -> None:
         assert began.empty()
         end.set()
 
-    assert [one.exception() for one in tried if one is not refused] == [None] * 3
+    waiting = [comparison for comparison in tried if comparison is not refused]
+    assert [comparison.exception() for comparison in waiting] == [None] * 3
     with queue.turn():
         pass
 

@@ -1,3 +1,5 @@
+"""Eight questions of two runs, judged by a machine, and a sample of four of them by people."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -28,11 +30,11 @@ LETTERS = {"1": YES, "0": NO, "?": Relevance.UNSURE}
 def study_of_two_runs(session: Session, study: Study) -> tuple[Run, Run]:
     set_study(session, study, repeat_percent=0, blind=False)
     for name in ("hybrid", "vector"):
-        asked = (
+        queries = (
             query(number, card(f"{name}{number}a"), card(f"{name}{number}b"), text=f"Q {number}?")
             for number in range(1, QUESTIONS + 1)
         )
-        stored(session, study, name, *asked)
+        stored(session, study, name, *queries)
     first, second = session.scalars(select(Run).order_by(Run.imported_at, Run.search_method))
     return (first, second) if first.search_method == "hybrid" else (second, first)
 
@@ -50,8 +52,8 @@ def drawn(session: Session, owner: Rater, run: Run, size: int = len(SAMPLE)) -> 
     return samples.draw_sample(session, owner, question_set, size, NOW, kind=kind, seed=SEED)
 
 
-def judge(session: Session, rater: Rater, run: Run, said: Mapping[int, str]) -> None:
-    for number, letters in said.items():
+def judge(session: Session, rater: Rater, run: Run, verdicts: Mapping[int, str]) -> None:
+    for number, letters in verdicts.items():
         for rank, letter in enumerate(letters, start=1):
             if letter != "-":
                 event = f"{rater.id}-{run.id}-{number}-{rank}"

@@ -1,3 +1,5 @@
+"""Questions that a sample did not draw: on no page, in no file and in no figure."""
+
 from __future__ import annotations
 
 import json
@@ -9,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from relevansi.db.tables.judging import Task
 from relevansi.db.tables.people import Rater
-from relevansi.db.tables.study import Question, Study
+from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.i18n import speaking
 from relevansi.importers.runs import csv_ratings
 from relevansi.metrics.agreement.report import ItemKind
@@ -30,7 +32,7 @@ from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
 
 SIZE = 6
 LATER = NOW + timedelta(hours=1)
-SAID = (
+NOTE = (
     "3 questions are not asked, as the study's sample did not draw them: no figure counts them, "
     "and files of ratings leave them out."
 )
@@ -38,9 +40,9 @@ SAID = (
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
-    asked = [query(n, card(f"a{n}"), text=f"Question {n}") for n in range(1, SIZE)]
+    queries = [query(n, card(f"a{n}"), text=f"Question {n}") for n in range(1, SIZE)]
     follow_up = query(SIZE, card("a6"), text="Any other?", context_dependent=True)
-    run_id = stored(session, study, "api", *asked, follow_up)
+    run_id = stored(session, study, "api", *queries, follow_up)
     set_study(session, study, repeat_percent=0, blind=False)
     return run_id
 
@@ -48,14 +50,16 @@ def _run_id(session: Session, study: Study) -> str:
 @pytest.fixture(name="drawn")
 def _drawn(session: Session, study: Study, rater: Rater, run_id: str) -> tuple[int, ...]:
     assert run_id
-    (whole,) = samples.question_sets(session, study)
-    seed = next(seed for seed in range(1000) if sampled(whole.questions, seed) == {2, 4, 6})
-    samples.draw_sample(session, rater, whole, 3, NOW, seed=seed)
+    (question_set,) = samples.question_sets(session, study)
+    seed = next(seed for seed in range(1000) if sampled(question_set, seed) == {2, 4, 6})
+    samples.draw_sample(session, rater, question_set, 3, NOW, seed=seed)
     return 2, 4, 6
 
 
-def sampled(questions: list[Question], seed: int) -> set[int]:
-    return set(random_order([question.position for question in questions], seed)[:3])
+def sampled(question_set: QuestionSet, seed: int) -> set[int]:
+    """The positions of the three questions that a seed draws."""
+    positions = [question.position for question in question_set.questions]
+    return set(random_order(positions, seed)[:3])
 
 
 def rate(session: Session, rater: Rater, run_id: str, query_id: int, verdict: object = YES) -> None:
@@ -82,10 +86,10 @@ def test_files_leave_the_questions_out_and_say_so(
         text, notes = exported(session, study, run_id, form)
         first = [line.replace(",", " ").split()[0] for line in text.splitlines()[header:]]
         assert first == ["2", "4", "6"]
-        assert notes == (SAID,)  # nothing else is left out: all that is asked is judged
+        assert notes == (NOTE,)  # nothing else is left out: all that is asked is judged
     cards, notes = exported(session, study, run_id, "long-csv")
     assert [line.split(",")[2] for line in cards.splitlines()[1:]] == ["2", "4", "6"]
-    assert notes == (SAID,)
+    assert notes == (NOTE,)
 
     document = json.loads(exported(session, study, run_id, "json")[0])
     assert [entry["query_id"] for entry in document["queries"]] == [2, 4, 6]
@@ -93,12 +97,12 @@ def test_files_leave_the_questions_out_and_say_so(
 
     report, _ = exported(session, study, run_id, "report")
     counts = "Complete. 3 questions: 3 with results, 0 empty, 0 failed, 0 unreadable."
-    assert f"{counts} {SAID}" in report
+    assert f"{counts} {NOTE}" in report
     with speaking("en"):
         written, notes = trees.tree(
             session, study, reports.rule_of(session, study), lambda *_: b"<html>"
         )
-    assert notes[-1] == SAID
+    assert notes[-1] == NOTE
     template = next(data for path, data in written.items() if "evaluation_template" in path)
     assert [line[0] for line in template.decode().splitlines()[1:]] == ["2", "4", "6"]
 
@@ -123,13 +127,13 @@ def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     rate(session, rater, run_id, 2)
-    whole = exported(session, study, run_id, "csv")[0].encode()
+    complete = exported(session, study, run_id, "csv")[0].encode()
     rule = samples.question_sets(session, study)[0]
     judgments.judge(session, rater, run_id, 2, 1, None, click("back"))
     samples.draw_sample(session, rater, rule, 3, NOW, seed=1)
     part = exported(session, study, run_id, "csv")[0].encode()
 
-    for data in (whole, part):
+    for data in (complete, part):
         comparison = rated_imports.compare(session, study, "rated.csv", data, [run_id])
         assert comparison.run_id == run_id
         assert (
@@ -141,19 +145,19 @@ def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
 def test_the_list_of_runs_leads_to_sampled_questions_only(
     session: Session, rater: Rater, run_id: str, drawn: tuple[int, ...]
 ) -> None:
-    (one,) = runs.overviews(session, rater)
-    assert one.first_open == 2
-    assert (one.progress.open_queries, one.progress.open_judgments) == (3, 3)
-    assert (one.counts.queries, one.counts.cards) == (6, 6)  # what the run holds
+    (overview,) = runs.overviews(session, rater)
+    assert overview.first_open == 2
+    assert (overview.progress.open_queries, overview.progress.open_judgments) == (3, 3)
+    assert (overview.counts.queries, overview.counts.cards) == (6, 6)  # what the run holds
 
     for number in drawn:
         rate(session, rater, run_id, number)
 
-    (one,) = runs.overviews(session, rater)
-    assert one.first_open is None
-    shown = runs.run_page(session, rater, run_id)
-    assert [number for number, line in shown.queries.items() if not line.is_asked] == [1, 3, 5]
-    assert not any(line.is_open for line in shown.queries.values())
+    (overview,) = runs.overviews(session, rater)
+    assert overview.first_open is None
+    page = runs.run_page(session, rater, run_id)
+    assert [number for number, line in page.queries.items() if not line.is_asked] == [1, 3, 5]
+    assert not any(line.is_open for line in page.queries.values())
 
 
 def test_the_ways_of_the_rating_page_lead_past_the_others(
@@ -166,9 +170,9 @@ def test_the_ways_of_the_rating_page_lead_past_the_others(
     rate(session, rater, run_id, 4)
     assert open_pages.rating_page(session, rater, run_id, 2, QueryFilter()).place.next_open == 6
 
-    other = open_pages.rating_page(session, rater, run_id, 3, QueryFilter()).place
-    assert (other.position, other.of) == (None, 3)
-    assert (other.previous, other.next, other.next_open) == (2, 4, 6)
+    unasked = open_pages.rating_page(session, rater, run_id, 3, QueryFilter()).place
+    assert (unasked.position, unasked.of) == (None, 3)
+    assert (unasked.previous, unasked.next, unasked.next_open) == (2, 4, 6)
 
 
 def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
@@ -176,24 +180,24 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
 ) -> None:
     assert run_id
     set_study(session, study, blind=True)
-    given = tasks.prefetch(session, rater, NOW, 4)
-    (whole,) = samples.question_sets(session, study)
-    first = given[0].question.position
-    seed = next(seed for seed in range(1000) if sampled(whole.questions, seed).isdisjoint({first}))
-    samples.draw_sample(session, rater, whole, 3, NOW, seed=seed)
+    assigned = tasks.prefetch(session, rater, NOW, 4)
+    (question_set,) = samples.question_sets(session, study)
+    first = assigned[0].question.position
+    seed = next(seed for seed in range(1000) if first not in sampled(question_set, seed))
+    samples.draw_sample(session, rater, question_set, 3, NOW, seed=seed)
 
-    page = blind_pages.blind_page(session, rater, given[0].id)
+    page = blind_pages.blind_page(session, rater, assigned[0].id)
     assert page.place.position is None
     assert page.place.next is None
     assert page.progress.of == 3
     assert (workloads.progress(session, rater).finished, page.progress.turns_left) == (0, 3)
-    following = task_order.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
+    following = task_order.onward(session, rater, LATER, QueryFilter(), after=assigned[0].id)
     assert following is not None
     position = session.get_one(Task, following).question.position
-    assert position in sampled(whole.questions, seed)
+    assert position in sampled(question_set, seed)
 
 
-def test_agreement_and_the_standing_of_a_study_are_of_the_sample(
+def test_agreement_and_progress_are_of_the_sample(
     session: Session, study: Study, rater: Rater, run_id: str, drawn: tuple[int, ...]
 ) -> None:
     second_rater = studies.add_rater(session, study, "Siti", NOW)
@@ -206,7 +210,7 @@ def test_agreement_and_the_standing_of_a_study_are_of_the_sample(
     questions, saving = progress.question_progress(session, study), progress.saving(session, study)
     assert [question.position for question in questions] == [*drawn]
     assert (saving.cards, saving.distinct) == (3, 3)
-    assert {question.progress.of for question in progress.progress_of_raters(session, study)} == {3}
+    assert {of_rater.progress.of for of_rater in progress.progress_of_raters(session, study)} == {3}
     assert session.scalars(select(Question.position)).all() != [*drawn]
 
 

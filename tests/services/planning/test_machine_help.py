@@ -1,3 +1,5 @@
+"""What a machine's verdicts add to the figures that people's verdicts give."""
+
 from __future__ import annotations
 
 from typing import TypeAlias
@@ -31,13 +33,17 @@ from tests.services.rating.blind_raters import set_study
 TwoRuns: TypeAlias = tuple[Run, Run]
 
 
-def found(session: Session, study: Study, runs: tuple[Run, ...], judge_: Rater) -> MachineHelp:
+def help_of(
+    session: Session, study: Study, runs: tuple[Run, ...], machine_rater: Rater
+) -> MachineHelp:
     rule = reports.rule_of(session, study)
-    return machine_help.of_runs(session, study, runs, rule, judge_)
+    return machine_help.of_runs(session, study, runs, rule, machine_rater)
 
 
-def one(help_: MachineHelp, figure: str, second: str | None = None) -> HelpedFigure:
-    first, *_ = (o for o in help_.figures if o.figure == figure and o.second == second)
+def figure_of(help_: MachineHelp, name: str, second: str | None = None) -> HelpedFigure:
+    first, *_ = (
+        figure for figure in help_.figures if figure.figure == name and figure.second == second
+    )
     return first
 
 
@@ -64,16 +70,16 @@ class TestSampleDrawnBeforehand:
         judge(session, mesin, runs[0], BY_MACHINE)
         judge(session, rater, runs[0], BY_PEOPLE)
 
-        help_ = found(session, study, runs, mesin)
+        help_ = help_of(session, study, runs, mesin)
 
         # P@5 of two cards: people 1, 1/2, 1/2, 1; the machine 1, 1/2, 0, 1 and 1/2, 1, 0, 1/2.
-        precision = one(help_, "mean_precision_at_5").mean
+        precision = figure_of(help_, "mean_precision_at_5").mean
         assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 0, 0.5])
         # RR: people 1, 1, 1/2, 1; the machine 1, 1, 0, 1 and 1, 1, 0, 1/2.
-        rank = one(help_, "mrr").mean
+        rank = figure_of(help_, "mrr").mean
         assert rank == assisted_mean([1, 1, 0.5, 1], [1, 1, 0, 1], [1, 1, 0, 0.5])
         # Success: people all 1; the machine 1, 1, 0, 1 and 1, 1, 0, 1.
-        success = one(help_, "success_rate").mean
+        success = figure_of(help_, "success_rate").mean
         assert success == assisted_mean([1, 1, 1, 1], [1, 1, 0, 1], [1, 1, 0, 1])
         assert help_.is_valid
         assert help_.sampling is not None
@@ -86,14 +92,17 @@ class TestSampleDrawnBeforehand:
         first, second = runs
         by_machine = dict.fromkeys(range(1, 9), "10")
         by_people = {1: "10", 2: "11", 3: "00", 4: "10"}
-        for run, other, own in ((first, BY_MACHINE, BY_PEOPLE), (second, by_machine, by_people)):
-            judge(session, mesin, run, other)
-            judge(session, rater, run, own)
+        for run, by_mesin, by_rater in (
+            (first, BY_MACHINE, BY_PEOPLE),
+            (second, by_machine, by_people),
+        ):
+            judge(session, mesin, run, by_mesin)
+            judge(session, rater, run, by_rater)
 
-        help_ = found(session, study, runs, mesin)
+        help_ = help_of(session, study, runs, mesin)
 
         # People 1 - 1/2, 1/2 - 1, 1/2 - 0, 1 - 1/2; the machine's values less 1/2.
-        difference = one(help_, "mean_precision_at_5", second.id).mean
+        difference = figure_of(help_, "mean_precision_at_5", second.id).mean
         assert difference == assisted_mean(
             [0.5, -0.5, 0.5, 0.5], [0.5, 0, -0.5, 0.5], [0, 0.5, -0.5, 0], is_difference=True
         )
@@ -104,9 +113,9 @@ class TestSampleDrawnBeforehand:
         judge(session, mesin, runs[0], BY_MACHINE)
         judge(session, rater, runs[0], {**BY_PEOPLE, 4: "1-", 8: "11"})
 
-        help_ = found(session, study, runs, mesin)
+        help_ = help_of(session, study, runs, mesin)
 
-        precision = one(help_, "mean_precision_at_5")
+        precision = figure_of(help_, "mean_precision_at_5")
         assert precision.mean == assisted_mean([1, 0.5, 0.5], [1, 0.5, 0], [0.5, 1, 0, 0.5])
         assert precision.waiting == 1
 
@@ -116,9 +125,9 @@ class TestSampleDrawnBeforehand:
         judge(session, mesin, runs[0], {**BY_MACHINE, 8: "0-"})
         judge(session, rater, runs[0], BY_PEOPLE)
 
-        help_ = found(session, study, runs[:1], mesin)
+        help_ = help_of(session, study, runs[:1], mesin)
 
-        precision = one(help_, "mean_precision_at_5").mean
+        precision = figure_of(help_, "mean_precision_at_5").mean
         assert precision.why is Unassisted.MACHINE_OPEN
         assert precision.alone is not None
         assert (help_.machine_open, help_.questions) == (1, 8)
@@ -130,7 +139,7 @@ class TestSampleDrawnBeforehand:
         judge(session, mesin, runs[0], {**BY_MACHINE, 7: "??"})
         judge(session, rater, runs[0], BY_PEOPLE)
 
-        precision = one(found(session, study, runs, mesin), "mean_precision_at_5").mean
+        precision = figure_of(help_of(session, study, runs, mesin), "mean_precision_at_5").mean
 
         # 1, 1/2, 0, 1, 1/2, 1 and 1/2 are 9/2 over seven questions.
         assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 9 / 14, 0.5])
@@ -142,9 +151,9 @@ def test_without_a_sample_the_judged_questions_stand_for_one_and_are_not_valid(
     judge(session, mesin, runs[0], BY_MACHINE)
     judge(session, rater, runs[0], BY_PEOPLE)
 
-    help_ = found(session, study, runs, mesin)
+    help_ = help_of(session, study, runs, mesin)
 
-    precision = one(help_, "mean_precision_at_5").mean
+    precision = figure_of(help_, "mean_precision_at_5").mean
     assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 0, 0.5])
     assert (help_.is_valid, help_.sampling) == (False, None)
 
@@ -156,7 +165,7 @@ def test_a_sample_drawn_after_verdicts_is_called_not_valid(
     judge(session, mesin, runs[0], BY_MACHINE)
     drawn(session, rater, runs[0])
 
-    help_ = found(session, study, runs, mesin)
+    help_ = help_of(session, study, runs, mesin)
 
     assert not help_.is_valid
     assert help_.sampling is not None
@@ -169,7 +178,7 @@ def test_an_empty_list_counts_for_success_and_the_machine_adds_nothing_there(
     run = session.get_one(Run, rated_run)
     judge(session, mesin, run, {1: "111", 2: "00", 4: "1"})
 
-    success = one(found(session, study, (run,), mesin), "success_rate").mean
+    success = figure_of(help_of(session, study, (run,), mesin), "success_rate").mean
 
     # People: 1, 1, 0 (false negative), question 4 open. Machine: 1, 0, its mean 2/3, and 1.
     assert success == assisted_mean([1, 1, 0], [1, 0, 2 / 3], [1])
@@ -213,7 +222,7 @@ def test_a_comparison_has_the_help_apart_from_peoples_figures_where_a_sample_was
 
     document = comparison_json(report)
     # Two cards of two runs in 8 questions, or in the 4 that were drawn.
-    assert {(one["of"], one["judged"]) for one in document["settled"]} == {
+    assert {(order["of"], order["judged"]) for order in document["settled"]} == {
         (16 if sample else 32, 16)
     }
     with speaking("en"):
@@ -223,6 +232,6 @@ def test_a_comparison_has_the_help_apart_from_peoples_figures_where_a_sample_was
     if helped:
         assert (helped["rule"]["seed"], helped["rule"]["n"], helped["rule"]["of"]) == (1936, 4, 8)
         # People's own figures are those of the four questions they judged, without the machine.
-        own = document["runs"][0]["figures"]["mean_precision_at_5"]
-        assert (own["value"], own["n"]) == (0.75, 4)
-        assert helped["figures"][0]["value"] != own["value"]
+        of_people = document["runs"][0]["figures"]["mean_precision_at_5"]
+        assert (of_people["value"], of_people["n"]) == (0.75, 4)
+        assert helped["figures"][0]["value"] != of_people["value"]

@@ -1,3 +1,5 @@
+"""A sample of a question set is drawn before anybody judges, followed, and ended."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -13,6 +15,7 @@ from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.exporters.planning import samples as sample_words
 from relevansi.i18n import speaking
 from relevansi.metrics.planning.power import RatingPlanWish
+from relevansi.metrics.planning.sampling import QuestionSample
 from relevansi.services.judging import judgments
 from relevansi.services.planning import samples
 from relevansi.services.planning.samples import ChosenTooLate, NoRule, NotAPair, SampleTooSmall
@@ -40,17 +43,23 @@ def _runs(session: Session, study: Study) -> Mapping[str, str]:
     return result
 
 
-@pytest.fixture(name="whole")
-def _whole(session: Session, study: Study, runs: Mapping[str, str]) -> QuestionSet:
+@pytest.fixture(name="question_set")
+def _question_set(session: Session, study: Study, runs: Mapping[str, str]) -> QuestionSet:
     assert runs
-    (one,) = samples.question_sets(session, study)
-    return one
+    (question_set,) = samples.question_sets(session, study)
+    return question_set
 
 
 def judge(session: Session, rater: Rater, runs: Mapping[str, str], position: int) -> None:
     for method, verdict in (("api", YES), ("hybrid", NO)):
         name = click(f"{method}{position}")
         judgments.judge(session, rater, runs[method], position, 1, verdict, name)
+
+
+def current_sample(session: Session, study: Study, question_set: QuestionSet) -> QuestionSample:
+    result = samples.sample_of_set(session, study, question_set)
+    assert result is not None
+    return result
 
 
 def positions(session: Session, rule_id: int) -> list[int]:
@@ -62,20 +71,18 @@ def positions(session: Session, rule_id: int) -> list[int]:
 
 
 def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
-    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+    session: Session, study: Study, rater: Rater, question_set: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    rule = samples.draw_sample(session, rater, whole, 4, NOW, seed=7)
+    rule = samples.draw_sample(session, rater, question_set, 4, NOW, seed=7)
     drawn = positions(session, rule.id)
     judge(session, rater, runs, drawn[0])
-    result = samples.sample_of_set(session, study, whole)
-    assert result is not None
+    result = current_sample(session, study, question_set)
     assert (result.rated, result.drawn, result.figures) == (1, 4, ())
 
     for position in drawn[1:]:
         judge(session, rater, runs, position)
 
-    result = samples.sample_of_set(session, study, whole)
-    assert result is not None
+    result = current_sample(session, study, question_set)
     assert result.rated == result.drawn
     (apart,) = (
         figure.mean
@@ -87,16 +94,14 @@ def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
 
 
 def test_a_sample_drawn_by_category_in_an_earlier_version_shows_values_without_intervals(
-    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+    session: Session, study: Study, rater: Rater, question_set: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    rule = samples.draw_sample(session, rater, whole, 3, NOW, seed=7)
+    rule = samples.draw_sample(session, rater, question_set, 3, NOW, seed=7)
     rule.settings = {"size": 3, "stratified": True}
     for position in positions(session, rule.id):
         judge(session, rater, runs, position)
 
-    result = samples.sample_of_set(session, study, whole)
-
-    assert result is not None
+    result = current_sample(session, study, question_set)
     assert result.figures
     assert {figure.mean.interval.lower for figure in result.figures} == {None}
     with speaking("en"):
@@ -104,18 +109,16 @@ def test_a_sample_drawn_by_category_in_an_earlier_version_shows_values_without_i
 
 
 def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_intervals(
-    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+    session: Session, study: Study, rater: Rater, question_set: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    rule = samples.draw_sample(session, rater, whole, 4, NOW, kind=RuleKind.SEQUENCE, seed=7)
+    rule = samples.draw_sample(session, rater, question_set, 4, NOW, kind=RuleKind.SEQUENCE, seed=7)
     drawn = positions(session, rule.id)
     for position in (*drawn[:2], drawn[3]):  # not the third: what was rated had no gaps
         judge(session, rater, runs, position)
-    samples.end_rule(session, study, whole, LATER).outcome = RuleOutcome.RETIRED
+    samples.end_rule(session, study, question_set, LATER).outcome = RuleOutcome.RETIRED
     session.flush()
 
-    result = samples.sample_of_set(session, study, whole)
-
-    assert result is not None
+    result = current_sample(session, study, question_set)
     assert len(unasked(session, study.id)) == SIZE - 4
     assert (result.rated, result.drawn) == (3, 4)
     (apart,) = (
@@ -129,33 +132,33 @@ def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_interval
 
 
 def test_a_closed_sample_leaves_the_rest_unasked_and_one_stopped_early_does_not(
-    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+    session: Session, study: Study, rater: Rater, question_set: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    samples.draw_sample(session, rater, whole, 2, NOW)
-    samples.end_rule(session, study, whole, LATER)
+    samples.draw_sample(session, rater, question_set, 2, NOW)
+    samples.end_rule(session, study, question_set, LATER)
     assert unasked(session, study.id) == frozenset()
-    assert samples.sample_of_set(session, study, whole) is None
+    assert samples.sample_of_set(session, study, question_set) is None
 
-    rule = samples.draw_sample(session, rater, whole, 2, NOW, seed=7)
+    rule = samples.draw_sample(session, rater, question_set, 2, NOW, seed=7)
     for position in positions(session, rule.id):
         judge(session, rater, runs, position)
-    samples.end_rule(session, study, whole, LATER)
+    samples.end_rule(session, study, question_set, LATER)
 
     assert (rule.outcome, rule.verdicts_at_end) == ("reached", 4)
     assert len(unasked(session, study.id)) == SIZE - 2
-    assert samples.sample_of_set(session, study, whole) is not None
+    assert samples.sample_of_set(session, study, question_set) is not None
 
 
 def test_impossible_samples_are_refused(
-    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+    session: Session, study: Study, rater: Rater, question_set: QuestionSet, runs: Mapping[str, str]
 ) -> None:
     for size in (1, SIZE + 1):
         with pytest.raises(SampleTooSmall):
-            samples.draw_sample(session, rater, whole, size, NOW)
+            samples.draw_sample(session, rater, question_set, size, NOW)
     judge(session, rater, runs, 1)
     with pytest.raises(ChosenTooLate):
-        samples.draw_sample(session, rater, whole, 4, NOW)
-    samples.draw_sample(session, rater, whole, 4, NOW, kind=RuleKind.MACHINE_HELP)
+        samples.draw_sample(session, rater, question_set, 4, NOW)
+    samples.draw_sample(session, rater, question_set, 4, NOW, kind=RuleKind.MACHINE_HELP)
     assert unasked(session, study.id) == frozenset()  # drawn after a verdict
 
 
@@ -163,24 +166,24 @@ def test_a_rule_is_chosen_replaced_and_ended_and_each_is_logged(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a")), query(2, card("b")))
-    (one,) = samples.question_sets(session, study)
-    assert samples.in_force(session, one.id) is None
+    (question_set,) = samples.question_sets(session, study)
+    assert samples.in_force(session, question_set.id) is None
 
-    samples.draw_sample(session, rater, one, 2, NOW, seed=7)
-    chosen = samples.draw_sample(session, rater, one, 2, LATER, kind=RuleKind.MACHINE_HELP)
+    samples.draw_sample(session, rater, question_set, 2, NOW, seed=7)
+    chosen = samples.draw_sample(session, rater, question_set, 2, LATER, kind=RuleKind.MACHINE_HELP)
 
-    first, second = samples.rules_of(session, one.id)
+    first, second = samples.rules_of(session, question_set.id)
     assert (first.kind, first.settings, first.seed) == ("fixed", {"size": 2}, 7)
     assert (first.verdicts_before, first.chosen_at) == (0, NOW)
     assert (first.ended_at, first.outcome, first.verdicts_at_end) == (LATER, "replaced", 0)
-    assert samples.in_force(session, one.id) is chosen
+    assert samples.in_force(session, question_set.id) is chosen
     assert first.seed != second.seed  # drawn
 
     judgments.judge(session, rater, run_id, 1, 1, YES, click("first"))
-    ended = samples.end_rule(session, study, one, LATER)
+    ended = samples.end_rule(session, study, question_set, LATER)
     assert (ended.ended_at, ended.outcome, ended.verdicts_at_end) == (LATER, "stopped", 1)
     with pytest.raises(NoRule):
-        samples.end_rule(session, study, one, LATER)
+        samples.end_rule(session, study, question_set, LATER)
     logged = session.scalars(select(LogEntry).where(LogEntry.action == "set rating rule")).all()
     assert [(entry.old, entry.new) for entry in logged] == [
         (None, "fixed"),
@@ -195,13 +198,13 @@ def test_after_a_verdict_of_people_on_its_set_only_a_machines_help_can_be_chosen
 ) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a")), query(2, card("b")))
     others = [query(n, card("a"), text=f"Something else {n}") for n in (1, 2)]
-    other = stored(session, study, "hybrid", *others)
+    other_run_id = stored(session, study, "hybrid", *others)
     machine = Rater(study=study, name="judge", is_machine=True, created_at=NOW)
     session.add(machine)
     session.flush()
     first, second = samples.question_sets(session, study)
     judgments.judge(session, machine, run_id, 1, 1, YES, click("machine"))
-    judgments.judge(session, rater, other, 1, 1, YES, click("elsewhere"))
+    judgments.judge(session, rater, other_run_id, 1, 1, YES, click("elsewhere"))
     assert samples.draw_sample(session, rater, first, 2, NOW).verdicts_before == 0
 
     with pytest.raises(ChosenTooLate):
@@ -221,8 +224,8 @@ def test_a_rule_follows_its_questions_into_a_larger_set(
 
     stored(session, study, "api_only", *(query(n, card(f"b{n}")) for n in (1, 2, 3)))
 
-    (whole,) = samples.question_sets(session, study)
-    rule = samples.in_force(session, whole.id)
+    (larger,) = samples.question_sets(session, study)
+    rule = samples.in_force(session, larger.id)
     assert rule is not None
     assert rule.kind == "fixed"
 
@@ -232,9 +235,9 @@ WISH = RatingPlanWish("mean_precision_at_5", 0.5)
 
 @pytest.fixture(name="three")
 def _three(session: Session, study: Study, rater: Rater) -> tuple[str, str, str]:
-    said = {"api": (YES, NO, YES), "hybrid": (NO, NO, NO), "vector": (NO, YES, NO)}
+    verdicts_of_runs = {"api": (YES, NO, YES), "hybrid": (NO, NO, NO), "vector": (NO, YES, NO)}
     result = []
-    for method, verdicts in said.items():
+    for method, verdicts in verdicts_of_runs.items():
         queries = [query(n, card(f"{method}{n}"), text=f"Question {n}") for n in (1, 2, 3)]
         run_id = stored(session, study, method, *queries)
         for n, verdict in enumerate(verdicts, 1):
@@ -247,9 +250,9 @@ def test_the_pair_that_varies_most_or_a_named_one_gives_the_deviation(
     session: Session, study: Study, three: tuple[str, str, str]
 ) -> None:
     api, hybrid, _ = three
-    (one,) = samples.question_sets(session, study)
-    result = samples.rating_plan(session, study, one, WISH)
-    named = samples.rating_plan(session, study, one, WISH, pair=(hybrid, api))
+    (question_set,) = samples.question_sets(session, study)
+    result = samples.rating_plan(session, study, question_set, WISH)
+    of_pair = samples.rating_plan(session, study, question_set, WISH, pair=(hybrid, api))
 
     # api - vector: 1, -1, 1, from their mean 1/3: 2/3, -4/3, 2/3; sqrt(24/9 / 2).
     assert result.mixed is not None
@@ -259,19 +262,19 @@ def test_the_pair_that_varies_most_or_a_named_one_gives_the_deviation(
     assert result.deviation == pytest.approx((4 / 3) ** 0.5)
     assert result.effort is not None
     assert (result.has, result.effort.judged_items, result.effort.answers) == (3, 3.0, 3.0)
-    assert named.mixed is not None
-    assert (named.mixed.lost, named.mixed.sizes) == (0, (1.0, 1.0))  # 1, 0, 1
+    assert of_pair.mixed is not None
+    assert (of_pair.mixed.lost, of_pair.mixed.sizes) == (0, (1.0, 1.0))  # 1, 0, 1
     for pair in ((api, api), (api, "none")):
         with pytest.raises(NotAPair):
-            samples.rating_plan(session, study, one, WISH, pair=pair)
+            samples.rating_plan(session, study, question_set, WISH, pair=pair)
 
 
 def test_the_work_counts_raters_overlap_and_pace(
     session: Session, study: Study, three: tuple[str, str, str]
 ) -> None:
     assert three
-    (one,) = samples.question_sets(session, study)
-    alone = samples.effort(session, study, one)
+    (question_set,) = samples.question_sets(session, study)
+    alone = samples.effort(session, study, question_set)
     assert (alone.raters, alone.times) == (1, 1)
 
     session.add(Rater(study=study, name="Budi", created_at=NOW + timedelta(hours=1)))
@@ -279,7 +282,7 @@ def test_the_work_counts_raters_overlap_and_pace(
     study.overlap = 2
     session.flush()
 
-    shared = samples.effort(session, study, one)
+    shared = samples.effort(session, study, question_set)
     assert (shared.raters, shared.times) == (3, 2)
     assert shared.verdicts(10) == 60  # 10 x 3 things x 2
-    assert samples.effort(session, study, one, raters=1).times == 1
+    assert samples.effort(session, study, question_set, raters=1).times == 1

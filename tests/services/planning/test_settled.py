@@ -1,3 +1,5 @@
+"""Which orders of two runs no open verdict can turn any more."""
+
 from __future__ import annotations
 
 import pytest
@@ -20,21 +22,24 @@ from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
 P5, SUCCESS = "mean_precision_at_5", "success_rate"
 
 
-def found(session: Session, study: Study, rule: Rule | None = None) -> SettledOrders:
-    (one,) = samples.question_sets(session, study)
-    own = samples.runs_of(session, study, one.id)
-    return settled.settled_orders(session, study, own, rule or reports.rule_of(session, study))
+def orders_of(session: Session, study: Study, rule: Rule | None = None) -> SettledOrders:
+    (question_set,) = samples.question_sets(session, study)
+    ordered_runs = samples.runs_of(session, study, question_set.id)
+    return settled.settled_orders(
+        session, study, ordered_runs, rule or reports.rule_of(session, study)
+    )
 
 
 def order(session: Session, study: Study, figure: str, rule: Rule | None = None) -> SettledOrder:
-    return next(one for one in found(session, study, rule).orders if one.figure == figure)
+    orders = {order.figure: order for order in orders_of(session, study, rule).orders}
+    return orders[figure]
 
 
 def judge(
-    session: Session, rater: Rater, run: str, query_id: int, rank: int, said: str | None
+    session: Session, rater: Rater, run: str, query_id: int, rank: int, verdict: str | None
 ) -> None:
-    name = f"{rater.id}-{run}-{query_id}-{rank}-{said}"
-    judgments.judge(session, rater, run, query_id, rank, said, click(name))
+    name = f"{rater.id}-{run}-{query_id}-{rank}-{verdict}"
+    judgments.judge(session, rater, run, query_id, rank, verdict, click(name))
 
 
 @pytest.fixture(name="hybrid")
@@ -79,11 +84,11 @@ def test_cannot_tell_as_not_relevant_settles_precision_with_it_in_the_denominato
     judge(session, rater, first, 1, 2, UNSURE)
 
     # 1/3 - 1 to 2/3 - 1; left out 1/2 - 1 to 2/2 - 1.
-    found = order(session, study, "mean_overall_precision")
-    assert (found.low, found.high) == pytest.approx((-2 / 3, -1 / 3))
+    precision = order(session, study, "mean_overall_precision")
+    assert (precision.low, precision.high) == pytest.approx((-2 / 3, -1 / 3))
     set_study(session, study, cannot_tell="left_out")
-    found = order(session, study, "mean_overall_precision")
-    assert (found.low, found.high) == pytest.approx((-1 / 2, 0))
+    precision = order(session, study, "mean_overall_precision")
+    assert (precision.low, precision.high) == pytest.approx((-1 / 2, 0))
 
 
 def test_a_majority_counts_once_the_raters_at_work_cannot_turn_it(
@@ -93,17 +98,17 @@ def test_a_majority_counts_once_the_raters_at_work_cannot_turn_it(
     second = studies.add_rater(session, study, "Ani", NOW)
     studies.add_rater(session, study, "never begins", NOW)
     judge(session, rater, hybrid, 1, 1, YES)
-    assert found(session, study, majority).judged == 1  # one rater is at work
+    assert orders_of(session, study, majority).judged == 1  # one rater is at work
     judge(session, second, hybrid, 2, 1, YES)
 
-    assert found(session, study, majority).judged == 0  # each waits for the other
+    assert orders_of(session, study, majority).judged == 0  # each waits for the other
     judge(session, second, hybrid, 1, 1, YES)
-    assert found(session, study, majority).judged == 1
+    assert orders_of(session, study, majority).judged == 1
     judge(session, rater, hybrid, 2, 1, NO)
-    assert found(session, study, majority).judged == 1  # a tie stays open
+    assert orders_of(session, study, majority).judged == 1  # a tie stays open
     set_study(session, study, overlap=1)
     judge(session, rater, hybrid, 3, 1, UNSURE)
-    assert found(session, study, majority).judged == 2  # nobody else gets the question
+    assert orders_of(session, study, majority).judged == 2  # nobody else gets the question
 
 
 def test_of_two_middle_grades_the_lower_settles_an_item(
@@ -111,13 +116,13 @@ def test_of_two_middle_grades_the_lower_settles_an_item(
 ) -> None:
     set_study(session, study, scale=Scale(3, 2))
     second = studies.add_rater(session, study, "Ani", NOW)
-    for number, said in enumerate(("3", "0"), 1):
-        judge(session, rater, hybrid, number, 1, said)
+    for number, grade in enumerate(("3", "0"), 1):
+        judge(session, rater, hybrid, number, 1, grade)
     judge(session, second, hybrid, 1, 1, "1")
 
-    assert found(session, study, Rule(MAJORITY)).judged == 2  # whatever is said beside the 0
+    assert orders_of(session, study, Rule(MAJORITY)).judged == 2  # whatever is said beside the 0
     judge(session, second, hybrid, 2, 1, "unsure")
-    assert found(session, study, Rule(MAJORITY)).judged == 2
+    assert orders_of(session, study, Rule(MAJORITY)).judged == 2
 
 
 def test_each_grade_has_votes_of_its_own_where_the_majority_of_grades_counts(
@@ -127,13 +132,13 @@ def test_each_grade_has_votes_of_its_own_where_the_majority_of_grades_counts(
     set_study(session, study, scale=Scale(3, 2), merging="majority")
     second = studies.add_rater(session, study, "Ani", NOW)
     for number, grades in enumerate((("2", "3"), ("3", "3"), ("2", "unsure")), 1):
-        for one, grade in zip((rater, second), grades, strict=True):
-            judge(session, one, hybrid, number, 1, grade)
+        for judging_rater, grade in zip((rater, second), grades, strict=True):
+            judge(session, judging_rater, hybrid, number, 1, grade)
 
     # The second and the third: nobody is left to turn them.
-    assert found(session, study, Rule(MAJORITY)).judged == 2
+    assert orders_of(session, study, Rule(MAJORITY)).judged == 2
     judge(session, second, hybrid, 1, 1, "2")
-    assert found(session, study, Rule(MAJORITY)).judged == 3
+    assert orders_of(session, study, Rule(MAJORITY)).judged == 3
 
 
 def test_only_raters_who_get_a_question_are_waited_for(
@@ -145,18 +150,18 @@ def test_only_raters_who_get_a_question_are_waited_for(
     judge(session, rater, hybrid, 1, 1, YES)
     judge(session, second, hybrid, 2, 1, YES)
 
-    assert found(session, study, Rule(MAJORITY)).judged == 1
+    assert orders_of(session, study, Rule(MAJORITY)).judged == 1
 
 
 def test_questions_outside_a_sample_have_no_part_in_an_order(
     session: Session, study: Study, rater: Rater, hybrid: str
 ) -> None:
-    (one,) = samples.question_sets(session, study)
-    rule = samples.draw_sample(session, rater, one, 2, NOW, seed=1)
+    (question_set,) = samples.question_sets(session, study)
+    rule = samples.draw_sample(session, rater, question_set, 2, NOW, seed=1)
     assert sorted(samples.chosen_rule(session, rule).sample) == [2, 3]
 
     assert order(session, study, P5).n == 2
     assert order(session, study, P5).open_questions == (2,)
-    samples.end_rule(session, study, one, NOW)
+    samples.end_rule(session, study, question_set, NOW)
     assert order(session, study, P5).n == 3
     assert hybrid

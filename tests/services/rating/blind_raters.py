@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Judgment
+from relevansi.db.tables.judging import Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.records import Click, EmptyOutcome, ReadQuery, Relevance
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.rating import blind_pages, task_judgments, tasks
 from relevansi.services.rating.blind_pages import BlindPage
+from relevansi.services.rating.pool import POOL, REPEAT
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.runs.runs import click, run, store
+from tests.services.runs.runs import YES, click, run, store
 
-YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 METHODS = ("hybrid", "api_only", "vector_only")
 
 
@@ -27,12 +27,21 @@ def stored(session: Session, study: Study, method: str, *queries: ReadQuery) -> 
     return store(session, study, run(*queries, method=method)).id
 
 
-def set_study(session: Session, study: Study, **wanted: object) -> None:
-    studies.set_switches(session, study, replace(studies.switches(study), **wanted), NOW)
+def set_study(session: Session, study: Study, **switches: object) -> None:
+    studies.set_switches(session, study, replace(studies.switches(study), **switches), NOW)
     session.flush()
 
 
+def current_page(session: Session, rater: Rater, now: datetime = NOW) -> BlindPage:
+    """The page of the question that a rater is asked now."""
+    task = tasks.next_task(session, rater, now)
+    assert task is not None
+    return blind_pages.blind_page(session, rater, task.id)
+
+
 class Robot:
+    """A rater who calls everything relevant, each empty list a miss and each answer a 4."""
+
     def __init__(self, session: Session, rater: Rater) -> None:
         self.session, self.rater, self.clicks = session, rater, 0
 
@@ -43,6 +52,21 @@ class Robot:
                 return
             self.rate(page)
         raise AssertionError("it never ends")
+
+    def rate_until_a_repeat(self) -> BlindPage:
+        """The page of the first question that comes again; those before it are rated."""
+        while (page := self.next_page()) is not None:
+            if self.session.get_one(Task, page.task_id).kind == REPEAT:
+                return page
+            self.rate(page)
+        raise AssertionError("nothing was asked again")
+
+    def first_time_of(self, repeat: BlindPage) -> BlindPage:
+        """The page on which the rater was asked the question of a repeat before."""
+        question_id = self.session.get_one(Task, repeat.task_id).question_id
+        first = select(Task.id).where(Task.kind == POOL, Task.question_id == question_id)
+        task_id = self.session.scalars(first.where(Task.rater_id == self.rater.id)).one()
+        return blind_pages.blind_page(self.session, self.rater, task_id)
 
     def next_page(self) -> BlindPage | None:
         self.clicks += 1
@@ -66,8 +90,3 @@ class Robot:
     def click(self) -> Click:
         self.clicks += 1
         return click(f"{self.rater.id}-{self.clicks}", minute=self.clicks)
-
-
-def judged(session: Session, rater: Rater) -> int:
-    rows = select(func.count()).select_from(Judgment).where(Judgment.rater_id == rater.id)
-    return session.scalar(rows) or 0

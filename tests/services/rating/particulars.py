@@ -51,9 +51,9 @@ def stored(
     method: str = "hybrid",
     *,
     name: str = "results.json",
-    **said: Any,
+    **content: Any,
 ) -> str:
-    read = json_runs.read(name, v2_answer(method, **said))
+    read = json_runs.read(name, v2_answer(method, **content))
     return store(session, study, read).id
 
 
@@ -67,14 +67,14 @@ def exported(session: Session, study: Study, run_id: str) -> dict[str, Any]:
     (result,) = query["results"]
 
     assert query["question_note"] == "Cemara Asri counts."
-    told: dict[str, Any] = result["particulars"]
-    assert told["headings"] == ["Dekat Sun Plaza (300 m)"]
-    assert told["lines"] == ["Lingkungan tenang"]
-    assert (told["features"], told["facts"]) == (["cctv"], {})
-    assert told["latitude"] is None
-    record = told["record"]
+    details: dict[str, Any] = result["particulars"]
+    assert details["headings"] == ["Dekat Sun Plaza (300 m)"]
+    assert details["lines"] == ["Lingkungan tenang"]
+    assert (details["features"], details["facts"]) == (["cctv"], {})
+    assert details["latitude"] is None
+    record = details["record"]
     assert (record["description"], record["features"]) == ("Ada carport.", ["Carport"])
     assert record["facts"] == {"address": "Cemara, Medan"}
     assert (record["latitude"], record["longitude"]) == (3.6, 98.71)
     assert record["card"] == {"floors": 2}
-    return told
+    return details

@@ -14,16 +14,15 @@ from relevansi.db.tables.judging import JudgedItem, Judgment, Task
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.runs import Query
 from relevansi.db.tables.study import Study
-from relevansi.records import Blindness
 from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.judging.verdicts import blindness
-from relevansi.services.rating import asked_again, blind_pages, task_judgments, tasks, workloads
+from relevansi.services.rating import asked_again, task_judgments, tasks, workloads
 from relevansi.services.rating.asked_again import OpenWork
 from relevansi.services.study import studies
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
-from tests.services.runs.runs import card, click, query
+from tests.services.rating.blind_raters import Robot, current_page, set_study, stored
+from tests.services.runs.runs import NO, YES, card, click, query
 
 LATER = NOW.replace(hour=23)
 
@@ -40,12 +39,13 @@ def _first(session: Session, study: Study, rater: Rater) -> str:
     return first
 
 
-def given(session: Session, rater: Rater) -> Blindness:
-    return blindness(session, Query.id > 0, [rater.id])
-
-
-def counts(found: Blindness) -> tuple[int, ...]:
-    return (*(found.verdicts.blind, found.verdicts.open), *(found.grades.blind, found.grades.open))
+def blind_and_open(session: Session, rater: Rater) -> tuple[int, ...]:
+    """How many verdicts are blind and how many open, then how many grades."""
+    result = blindness(session, Query.id > 0, [rater.id])
+    return (
+        *(result.verdicts.blind, result.verdicts.open),
+        *(result.grades.blind, result.grades.open),
+    )
 
 
 def work(session: Session, rater: Rater) -> tuple[int, ...]:
@@ -60,7 +60,7 @@ def verdicts(session: Session, rater: Rater) -> list[str | None]:
 
 def test_open_verdicts_come_again_in_the_task(session: Session, study: Study, rater: Rater) -> None:
     before = verdicts(session, rater)
-    assert counts(given(session, rater)) == (1, 2, 1, 1)
+    assert blind_and_open(session, rater) == (1, 2, 1, 1)
     assert asked_again.askable(session, study) == OpenWork(2, 1, questions=1, raters=1)
     assert tasks.next_task(session, rater, LATER) is None
 
@@ -71,13 +71,11 @@ def test_open_verdicts_come_again_in_the_task(session: Session, study: Study, ra
     assert verdicts(session, rater) == before == ["1", "0", "1"]
     assert work(session, rater) == (0, 1, 2, 1)
     assert session.scalars(select(Task.kind)).all() == ["pool"]
-    (logged,) = session.scalars(select(LogEntry).where(LogEntry.action == "ask again blind"))
-    assert logged.new == "2 verdicts, 1 grades, 1 raters"
+    (log_entry,) = session.scalars(select(LogEntry).where(LogEntry.action == "ask again blind"))
+    assert log_entry.new == "2 verdicts, 1 grades, 1 raters"
 
-    task = tasks.next_task(session, rater, LATER)
-    assert task is not None
-    page = blind_pages.blind_page(session, rater, task.id)
-    assert sorted(str(shown.relevance) for shown in page.cards) == ["1", "None", "None"]
+    cards = current_page(session, rater, LATER).cards
+    assert sorted(str(card.relevance) for card in cards) == ["1", "None", "None"]
 
 
 def test_answered_anew_it_is_blind(session: Session, study: Study, rater: Rater) -> None:
@@ -90,7 +88,7 @@ def test_answered_anew_it_is_blind(session: Session, study: Study, rater: Rater)
 
     assert robot.next_page() is None
     assert verdicts(session, rater) == ["0", "0", "1"]
-    assert counts(given(session, rater)) == (3, 0, 2, 0)
+    assert blind_and_open(session, rater) == (3, 0, 2, 0)
     assert work(session, rater) == (1, 1, 0, 0)
     assert asked_again.waiting(session, study) == OpenWork()
     with pytest.raises(asked_again.NothingToAskAgain):
@@ -99,16 +97,14 @@ def test_answered_anew_it_is_blind(session: Session, study: Study, rater: Rater)
 
 def test_the_same_answer_then_counts_as_blind(session: Session, study: Study, rater: Rater) -> None:
     asked_again.ask(session, study, LATER)
-    task = tasks.next_task(session, rater, LATER)
-    assert task is not None
-    cards = blind_pages.blind_page(session, rater, task.id).cards
-    key = next(one.key for one in cards if one.relevance is None and one.card.identity[5:] == "b")
-    task_judgments.judge(session, rater, task.id, key, NO, click("again", minute=2000))
-    assert counts(given(session, rater)) == (2, 1, 1, 1)
+    page = current_page(session, rater, LATER)
+    key = next(card.key for card in page.cards if card.card.identity == "slug:b")
+    task_judgments.judge(session, rater, page.task_id, key, NO, click("again", minute=2000))
+    assert blind_and_open(session, rater) == (2, 1, 1, 1)
 
-    assert task_judgments.undo(session, rater, click("back", minute=2001)) == task.id
+    assert task_judgments.undo(session, rater, click("back", minute=2001)) == page.task_id
 
-    assert counts(given(session, rater)) == (1, 2, 1, 1)
+    assert blind_and_open(session, rater) == (1, 2, 1, 1)
     assert verdicts(session, rater) == ["1", "0", "1"]
     assert work(session, rater) == (0, 1, 2, 1)
 

@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 from relevansi.db.tables.people import LogEntry, Rater
 from relevansi.db.tables.study import Question, Study
 from relevansi.kinds.property import Card, Particulars
-from relevansi.services.rating import particulars, tasks
+from relevansi.services.rating import particulars
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import set_study
+from tests.services.rating.blind_raters import current_page, set_study
 from tests.services.rating.particulars import LISTED, exported, known, stored
 
 
@@ -59,10 +59,9 @@ def test_the_order_of_runs_changes_no_facts(session: Session, study: Study, rate
     stored(session, study, "a", line="Tenang", heading="Pilihan 2")
     stored(session, study, "b", listed=fuller, line="Dekat tol dan tenang sekali")
     session.flush()
-    task = tasks.next_task(session, rater, NOW)
-    assert task is not None
+    task_id = current_page(session, rater).task_id
 
-    result = particulars.of_task(session, rater, task.id)
+    result = particulars.of_task(session, rater, task_id)
     (card,) = result.cards.values()
 
     assert card.headings == ("Dekat Sun Plaza (300 m)",)  # "Pilihan 2" tells a rank
@@ -75,13 +74,12 @@ def test_raters_read_the_owner_s_logged_note(session: Session, study: Study, rat
     run_id = stored(session, study)
     (question,) = session.scalars(select(Question)).all()
     session.flush()
-    task = tasks.next_task(session, rater, NOW)
-    assert task is not None
+    task_id = current_page(session, rater).task_id
 
     def read() -> set[str]:
         return {
             particulars.of_answer(session, study, run_id, 1).note,
-            particulars.of_task(session, rater, task.id).note,
+            particulars.of_task(session, rater, task_id).note,
         }
 
     assert read() == {""}
@@ -92,8 +90,8 @@ def test_raters_read_the_owner_s_logged_note(session: Session, study: Study, rat
     particulars.set_notes(session, study, {question.id: ""}, NOW)
     assert read() == {""}
     assert question.note is None
-    said = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")
-    assert [tuple(row) for row in session.execute(said.order_by(LogEntry.id))] == [
+    changes = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")
+    assert [tuple(row) for row in session.execute(changes.order_by(LogEntry.id))] == [
         ("", "Mine"),
         ("Mine", ""),
     ]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hmac
 from datetime import datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from relevansi.db.tables.judging import Judgment, Task
+from relevansi.db.tables.judging import Task
 from relevansi.db.tables.people import Rater
 from relevansi.db.tables.study import Study
 from relevansi.importers.runs import property_cards
@@ -20,13 +18,13 @@ from relevansi.services.judging import judgments
 from relevansi.services.judging.answer_ratings import AnswerRating
 from relevansi.services.rating import blind_pages, task_judgments, task_order, tasks, workloads
 from relevansi.services.rating.blind_pages import BlindAnswer, BlindPage, TaskStage
-from relevansi.services.rating.pool import REPEAT, TASKS_BETWEEN, QueryFilter
+from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.rating.tasks import UnknownTask
 from relevansi.services.rating.workloads import Progress
 from relevansi.services.study import assignments, studies
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
-from tests.services.runs.runs import card, click, query
+from tests.services.rating.blind_raters import Robot, current_page, set_study, stored
+from tests.services.runs.runs import YES, card, click, query
 
 
 def test_each_readable_answer_needs_quality(session: Session, study: Study, rater: Rater) -> None:
@@ -40,10 +38,10 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
         cards = [card("a")] if state is None else []
         text = f"As {method} puts it"
         stored(session, study, method, replace(query(1, *cards, state=state), response=text))
-    task = tasks.next_task(session, rater, NOW)
-    assert task is not None
-    (shown,) = blind_pages.blind_page(session, rater, task.id).cards
-    task_judgments.judge(session, rater, task.id, shown.key, YES, click("e1"))
+    page = current_page(session, rater)
+    task = session.get_one(Task, page.task_id)
+    (blind_card,) = page.cards
+    task_judgments.judge(session, rater, task.id, blind_card.key, YES, click("e1"))
     assert blind_pages.blind_page(session, rater, task.id).stage is TaskStage.EMPTINESS
     outcome = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     task_judgments.rate(session, rater, task.id, None, outcome, click("e2"))
@@ -74,37 +72,6 @@ def test_each_readable_answer_needs_quality(session: Session, study: Study, rate
     assert tasks.next_task(session, rater, NOW) is None
 
 
-def test_a_reason_in_a_hidden_repeat_is_apart_from_the_first(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    """It shows on the repeat's own page, so that nothing tells that it is one."""
-    set_study(session, study, repeat_percent=100)
-    stored(session, study, "hybrid", *(query(n, card(f"c{n}")) for n in range(1, 9)))
-    seen = []
-    for turn in range(40):
-        task = tasks.next_task(session, rater, NOW)
-        if task is None:
-            break
-        (shown,) = blind_pages.blind_page(session, rater, task.id).cards
-        task_judgments.judge(session, rater, task.id, shown.key, NO, click(f"v{turn}", minute=turn))
-        reason = "location" if task.kind == REPEAT else "price"
-        made = click(f"r{turn}", minute=turn)
-        task_judgments.give_reason(session, rater, task.id, shown.key, reason, made)
-        (after,) = blind_pages.blind_page(session, rater, task.id).cards
-        seen.append((shown.reason, after.reason, task.kind))
-        for answer in blind_pages.blind_page(session, rater, task.id).answers:
-            rating = AnswerRating(quality=0)
-            task_judgments.rate(
-                session, rater, task.id, answer.key, rating, click(f"q{turn}", minute=turn)
-            )
-
-    repeats = [entry for entry in seen if entry[2] == REPEAT]
-    assert repeats
-    assert {entry[:2] for entry in repeats} == {(None, "location")}
-    assert {entry[:2] for entry in seen if entry[2] != REPEAT} == {(None, "price")}
-    assert {*session.scalars(select(Judgment.reason))} == {"price"}
-
-
 def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater: Rater) -> None:
     """As where a rated file is imported before the study is rated blind."""
     set_study(session, study, repeat_percent=0)
@@ -116,15 +83,15 @@ def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater:
     assert before == Progress(1, 3, 3, open_judgments=1, unrated=2, open_questions=2)
 
     robot = Robot(session, rater)
-    shown: list[str] = []
+    questions: list[str] = []
     while (page := robot.next_page()) is not None:
-        assert page.progress == before or shown
-        shown.append(page.question)
+        assert page.progress == before or questions
+        questions.append(page.question)
         robot.rate(page)
 
-    assert sorted(shown) == ["Question 2", "Question 3"]
-    process = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
-    assert workloads.progress(session, rater) == process
+    assert sorted(questions) == ["Question 2", "Question 3"]
+    expected = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
+    assert workloads.progress(session, rater) == expected
     assert len(tasks.ids_of_rater(session, rater)) == 3
 
 
@@ -132,20 +99,18 @@ def test_each_rater_has_a_lasting_order(session: Session, study: Study, rater: R
     many = [card(f"c{number}") for number in range(12)]
     stored(session, study, "hybrid", query(1, *many))
     second_rater = studies.add_rater(session, study, "Budi", NOW)
-    seen = []
-    for one in (rater, second_rater):
-        task = tasks.next_task(session, one, NOW)
-        assert task is not None
-        seen.append(blind_pages.blind_page(session, one, task.id))
-    orders = [[shown.card.identity[5:] for shown in page.cards] for page in seen]
+    pages = [current_page(session, somebody) for somebody in (rater, second_rater)]
+    orders = [[blind_card.card.identity[5:] for blind_card in page.cards] for page in pages]
 
     assert sorted(orders[0], key=str) == sorted(orders[1], key=str)
     assert orders[0] != orders[1]
-    assert orders[0] != [shown.slug for shown in many]
+    assert orders[0] != [blind_card.slug for blind_card in many]
     stored(session, study, "api_only", query(1, card("new"), *many))
-    again = blind_pages.blind_page(session, rater, seen[0].task_id)
+    again = blind_pages.blind_page(session, rater, pages[0].task_id)
     assert [
-        shown.card.identity[5:] for shown in again.cards if shown.card.identity[5:] != "new"
+        blind_card.card.identity[5:]
+        for blind_card in again.cards
+        if blind_card.card.identity[5:] != "new"
     ] == orders[0]
 
 
@@ -170,12 +135,8 @@ def test_nothing_of_others_is_taken_ahead(session: Session, study: Study, rater:
     assert tasks.prefetch(session, rater, NOW, 3) == [first]
 
 
-def test_others_ratings_close_no_task(
-    session: Session,
-    study: Study,
-    rater: Rater,
-    runs: list[str],  # noqa: ARG001
-) -> None:
+@pytest.mark.usefixtures("runs")
+def test_others_ratings_close_no_task(session: Session, study: Study, rater: Rater) -> None:
     """Neither a verdict nor a quality of somebody else closes a task."""
     set_study(session, study, repeat_percent=0)
     second_rater = studies.add_rater(session, study, "Budi", NOW)
@@ -184,15 +145,10 @@ def test_others_ratings_close_no_task(
     Robot(session, rater).rate_all()
 
     assert not tasks.is_done(session, second_rater, task.id)
-    for shown in blind_pages.blind_page(session, second_rater, task.id).cards:
-        task_judgments.judge(session, second_rater, task.id, shown.key, YES, click(shown.key))
-    page = blind_pages.blind_page(session, second_rater, task.id)
+    page = cards_judged(session, second_rater)
     assert (page.stage, page.progress.finished) == (TaskStage.ANSWERS, 0)
     assert tasks.next_task(session, second_rater, NOW) is task
-    for answer in page.answers:
-        task_judgments.rate(
-            session, second_rater, task.id, answer.key, AnswerRating(quality=3), click(answer.key)
-        )
+    Robot(session, second_rater).rate(page)
     assert tasks.is_done(session, second_rater, task.id)
 
 
@@ -220,12 +176,12 @@ def onward(
     rater: Rater,
     minutes: int,
     after: BlindPage | None = None,
-    wanted: QueryFilter = task_order.EVERYTHING,
+    query_filter: QueryFilter = task_order.EVERYTHING,
 ) -> BlindPage:
     task_id = after.task_id if after else None
-    result = task_order.onward(session, rater, at(minutes), wanted, task_id)
+    result = task_order.onward(session, rater, at(minutes), query_filter, task_id)
     assert result is not None
-    return blind_pages.blind_page(session, rater, result, wanted)
+    return blind_pages.blind_page(session, rater, result, query_filter)
 
 
 def number(page: BlindPage) -> int:
@@ -235,21 +191,17 @@ def number(page: BlindPage) -> int:
 @pytest.mark.usefixtures("study_of_five")
 def test_going_on_gives_new_questions_to_the_end(session: Session, rater: Rater) -> None:
     """Though nothing was said yet; then it leads to what is open."""
-    seen = [onward(session, rater, 0)]
-    while seen[-1].place.leads_further:
-        assert seen[-1].place.next is None
-        seen.append(onward(session, rater, len(seen), seen[-1]))
+    pages = [onward(session, rater, 0)]
+    while pages[-1].place.leads_further:
+        assert pages[-1].place.next is None
+        pages.append(onward(session, rater, len(pages), pages[-1]))
 
-    assert [number(page) for page in seen] == [1, 2, 3, 4, 5]
-    assert onward(session, rater, 9, seen[-1]).task_id == seen[0].task_id
-    assert onward(session, rater, 9, seen[1]).task_id == seen[2].task_id
-    again = blind_pages.blind_page(session, rater, seen[2].task_id).place
-    assert (again.position, again.previous, again.next, again.leads_further) == (
-        3,
-        seen[1].task_id,
-        seen[3].task_id,
-        False,
-    )
+    assert [number(page) for page in pages] == [1, 2, 3, 4, 5]
+    assert onward(session, rater, 9, pages[-1]).task_id == pages[0].task_id
+    assert onward(session, rater, 9, pages[1]).task_id == pages[2].task_id
+    again = blind_pages.blind_page(session, rater, pages[2].task_id).place
+    assert (again.position, again.leads_further) == (3, False)
+    assert (again.previous, again.next) == (pages[1].task_id, pages[3].task_id)
 
 
 @pytest.mark.usefixtures("study_of_five")
@@ -295,7 +247,7 @@ def test_a_filter_leads_through_category_and_open(session: Session, rater: Rater
     prices, remaining = QueryFilter(category="price"), QueryFilter(only_open=True)
     first = onward(session, rater, 0)
     assert first.categories == ("area", "price")
-    second = onward(session, rater, 1, wanted=prices)
+    second = onward(session, rater, 1, query_filter=prices)
     assert number(second) == 2
     assert (second.place.previous, second.place.leads_further) == (None, True)
     fourth = onward(session, rater, 2, second, prices)
@@ -306,88 +258,25 @@ def test_a_filter_leads_through_category_and_open(session: Session, rater: Rater
     robot.rate(second)
     page = blind_pages.blind_page(session, rater, fourth.task_id, remaining)
     assert page.place.previous == first.task_id
-    assert onward(session, rater, 3, wanted=prices).task_id == fourth.task_id
+    assert onward(session, rater, 3, query_filter=prices).task_id == fourth.task_id
     robot.rate(fourth)
     page = blind_pages.blind_page(session, rater, fourth.task_id, prices)
     assert not page.place.is_left
-    assert onward(session, rater, 4, wanted=prices).task_id == second.task_id
+    assert onward(session, rater, 4, query_filter=prices).task_id == second.task_id
     assert task_order.onward(session, rater, at(5), QueryFilter(category="nowhere")) is None
 
 
-@pytest.mark.parametrize(
-    ("database", "seed"),
-    [*(("sqlite", seed) for seed in range(3)), ("postgresql", 0), ("postgresql", 1)],
-    indirect=["database"],
-)  # the orders differ by the seed and not by the engine
-def test_repeats_hold_if_put_off(session: Session, study: Study, rater: Rater, seed: int) -> None:
-    """Nine questions and three again: told from the start, all reached, never too soon."""
-    for method in ("hybrid", "api_only"):
-        stored(session, study, method, *(query(place, card("a")) for place in range(1, 10)))
-    set_study(session, study, repeat_percent=33)
-    study.order_secret = f"{seed:064x}"
-    robot, told, late = Robot(session, rater), set(), 0
-    rated: list[tuple[int, str]] = []
-    while (page := robot.next_page()) is not None:
-        told.add(page.progress.of)
-        task = session.get_one(Task, page.task_id)
-        if not page.is_put_off and late < 4 and (len(rated) + late) % 2 == seed % 2:
-            late += 1
-            tasks.put_off(session, rater, task.id, at(robot.clicks))
-            continue
-        robot.rate(page)
-        rated.append((task.question_id, task.kind))
-
-    assert told == {12}
-    assert (len(rated), late) == (12, 4)
-    for place, (question, kind) in enumerate(rated):
-        if kind == REPEAT:
-            first = next(at for at, (other, _) in enumerate(rated) if other == question)
-            assert place - first > TASKS_BETWEEN
-    assert session.scalars(select(Task).where(tasks.is_open(study))).all() == []
-
-
-def test_nothing_comes_again_at_once(session: Session, study: Study, rater: Rater) -> None:
-    """All are walked past first, so that every repetition is due; what was just rated waits."""
-    for method in ("hybrid", "api_only"):
-        stored(session, study, method, *(query(place, card("a")) for place in range(1, 10)))
-    set_study(session, study, repeat_percent=33)
-    page = onward(session, rater, 0)
-    for place in range(1, 9):
-        assert page.place.position == place
-        page = onward(session, rater, place, page)
-    robot, rated = Robot(session, rater), []
-    while (shown := robot.next_page()) is not None:
-        task = session.get_one(Task, shown.task_id)
-        assert shown.progress.of == 12
-        robot.rate(shown)
-        rated.append((task.question_id, task.kind))
-
-    assert len(rated) == 12
-    again = [place for place, (_, kind) in enumerate(rated) if kind == REPEAT]
-    for place in again:
-        first = next(at for at, (other, _) in enumerate(rated) if other == rated[place][0])
-        assert place - first > TASKS_BETWEEN
-
-
 @pytest.mark.usefixtures("runs")
-def test_names_and_order_follow_the_secret(session: Session, study: Study, rater: Rater) -> None:
+def test_names_of_cards_follow_the_secret(session: Session, study: Study, rater: Rater) -> None:
     """A seed of 31 bits was found from one page's names, and named the run of every answer."""
-    task = tasks.next_task(session, rater, NOW)
-    assert task is not None
-    shown = [(card.key, card.number) for card in page_of(session, rater, task).cards]
-
+    before = {card.key for card in current_page(session, rater).cards}
     assert len(bytes.fromhex(study.order_secret)) * 8 >= 128
+
     study.order_secret = "5" * 64
-    other = {card.key for card in page_of(session, rater, task).cards}
-    assert other.isdisjoint(key for key, _ in shown)
-    item = tasks.cards(session, task)[0]
-    message = f"cards/{rater.id}/pool/{item.id}".encode()
-    assert tasks.key(task, item.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
-
-
-def page_of(session: Session, rater: Rater, task: Task) -> BlindPage:
     session.flush()
-    return blind_pages.blind_page(session, rater, task.id)
+
+    after = {card.key for card in current_page(session, rater).cards}
+    assert after.isdisjoint(before)
 
 
 ADDRESS = "https://rumah.example/properti/rumah-cemara-6f31"
@@ -411,88 +300,65 @@ BULLETED = f"""Ada satu:
 Ada lagi? 😊"""
 
 
-def answered(number: int, response: str, **asked: object) -> ReadQuery:
+def answered(number: int, response: str) -> ReadQuery:
     result = query(number, *property_cards.parse(response), text="Rumah dijual di Cemara")
-    return replace(result, response=response, **asked)
+    return replace(result, response=response)
 
 
-def two_styles(session: Session, study: Study, **asked: object) -> list[str]:
-    first = [answered(1, text, **asked) for text in (LINKED, BULLETED)]
+def two_styles(session: Session, study: Study) -> list[str]:
     set_study(session, study, blind=True, repeat_percent=0)
-    return [
-        stored(session, study, method, listed)
-        for method, listed in zip(("hybrid", "vector_only"), first, strict=True)
-    ]
+    styles = {"hybrid": LINKED, "vector_only": BULLETED}
+    return [stored(session, study, method, answered(1, text)) for method, text in styles.items()]
 
 
-def rated(session: Session, rater: Rater) -> BlindPage:
-    task = tasks.next_task(session, rater, NOW)
-    assert task is not None
-    for shown in blind_pages.blind_page(session, rater, task.id).cards:
-        task_judgments.judge(session, rater, task.id, shown.key, YES, click(shown.key))
-    return blind_pages.blind_page(session, rater, task.id)
+def cards_judged(session: Session, rater: Rater) -> BlindPage:
+    page = current_page(session, rater)
+    for blind_card in page.cards:
+        task_judgments.judge(
+            session, rater, page.task_id, blind_card.key, YES, click(blind_card.key)
+        )
+    return blind_pages.blind_page(session, rater, page.task_id)
 
 
-def seen(answer: BlindAnswer) -> object:
+def content(answer: BlindAnswer) -> object:
     return answer.cards, answer.before, answer.after, answer.response
 
 
 def test_two_styles_of_one_list_look_alike(session: Session, study: Study, rater: Rater) -> None:
     two_styles(session, study)
 
-    page = rated(session, rater)
+    page = cards_judged(session, rater)
 
     first, second = page.answers
-    assert seen(first) == seen(second)
+    assert content(first) == content(second)
     assert (first.before, first.after, first.response) == ("Ada satu:", "Ada lagi? ", None)
     (card,) = first.cards
-    whole = page.cards[0].card
-    assert isinstance(whole, Card)
-    assert (whole.location, whole.land_area) == ("Jl. Cemara No.2, Kec. Medan Timur", 80)
-    assert card == replace(whole, location="Jl. Cemara No.2")
-    assert whole.price_note is None  # the question asks for a sale
-
-
-def test_answers_state_no_more_of_a_place_than_each_other(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    """One method states streets, the other only districts."""
-    set_study(session, study, blind=True, repeat_percent=0)
-    street = card("a", location="Jl. Cemara No.2, Kel. Sidorejo, Kec. Medan Tembung")
-    stored(session, study, "hybrid", query(1, street))
-    stored(session, study, "vector_only", query(1, card("b", location="Percut Sei Tuan")))
-
-    lines = [line.card for answer in rated(session, rater).answers for line in answer.lines]
-
-    places = {line.location for line in lines if isinstance(line, Card)}
-    assert places == {"Medan Tembung", "Percut Sei Tuan"}
+    judged_card = page.cards[0].card
+    assert isinstance(judged_card, Card)
+    assert (judged_card.location, judged_card.land_area) == (
+        "Jl. Cemara No.2, Kec. Medan Timur",
+        80,
+    )
+    assert card == replace(judged_card, location="Jl. Cemara No.2")
+    assert judged_card.price_note is None  # the question asks for a sale
 
 
 def test_an_opened_wording_is_counted(session: Session, study: Study, rater: Rater) -> None:
     run_ids = two_styles(session, study)
     second_rater = studies.add_rater(session, study, "Budi", NOW)
-    for somebody in (rater, second_rater, second_rater):
-        page = rated(session, somebody) if somebody is rater else _page_of(session, somebody)
-        task_judgments.open_wording(session, somebody, page.task_id, page.answers[0].key, NOW)
-    page = blind_pages.blind_page(session, rater, rated_id(session, rater))
+    page, second_page = cards_judged(session, rater), cards_judged(session, second_rater)
+    openings = [(rater, page), (second_rater, second_page), (second_rater, second_page)]
+    for somebody, opened in openings:
+        task_judgments.open_wording(session, somebody, opened.task_id, opened.answers[0].key, NOW)
 
+    page = blind_pages.blind_page(session, rater, page.task_id)
     assert page.answers[0].response in {LINKED, BULLETED}
     assert page.answers[1].response is None
     assert assignments.wordings_opened(session, run_ids) == (2, 2)
     assert assignments.wordings_opened(session, []) == (0, 0)
-    assert (
-        task_judgments.undo(session, rater, click("u")) == page.task_id
-    )  # the verdict, not the opening
+    # The verdict is undone, not the opening.
+    assert task_judgments.undo(session, rater, click("u")) == page.task_id
     assert blind_pages.blind_page(session, rater, page.task_id).cards[0].relevance is None
-
-
-def _page_of(session: Session, rater: Rater) -> BlindPage:
-    known = tasks.ids_of_rater(session, rater)
-    return blind_pages.blind_page(session, rater, known[0]) if known else rated(session, rater)
-
-
-def rated_id(session: Session, rater: Rater) -> str:
-    return tasks.ids_of_rater(session, rater)[0]
 
 
 def test_an_earlier_answer_is_in_one_style(session: Session, study: Study, rater: Rater) -> None:
@@ -501,13 +367,11 @@ def test_an_earlier_answer_is_in_one_style(session: Session, study: Study, rater
     stored(session, study, "third", answered(1, BULLETED), follow_up)
     stored(session, study, "fourth", answered(1, LINKED), follow_up)
 
-    turns = set()
+    turns, robot = set(), Robot(session, rater)
     for _ in range(3):
-        page = rated(session, rater)
+        page = cards_judged(session, rater)
         turns |= {turn.response for turn in page.earlier_turns}
-        for answer in page.answers:
-            rating = AnswerRating(quality=4)
-            task_judgments.rate(session, rater, page.task_id, answer.key, rating, click(answer.key))
+        robot.rate(page)
 
     assert len({text.replace("Jl. Cemara No.2, ", "") for text in turns}) == 1
     assert not any(mark in text for text in turns for mark in ("🔄", "📍", "**", "80.0"))

@@ -15,7 +15,7 @@ from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import NotQuestions, NumberedSet, Why
 from relevansi.services.study.progress import question_progress
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import Robot, set_study, stored
+from tests.services.rating.blind_raters import Robot, current_page, set_study, stored
 from tests.services.runs.runs import card, query
 
 ONE = (
@@ -34,7 +34,7 @@ def numbers(text: str) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("14", [14]),
         ("1-3, 14, 29-30", [1, 2, 3, 14, 29, 30]),
@@ -51,9 +51,9 @@ def numbers(text: str) -> list[int]:
         ("ALL, 3", []),
     ],
 )
-def test_questions_are_named_as_people_write_them(text: str, wanted: list[int]) -> None:
+def test_questions_are_named_as_people_write_them(text: str, expected: list[int]) -> None:
     """Nothing and "all" name none: then a rater gets all."""
-    assert numbers(text) == wanted
+    assert numbers(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def assign(session: Session, rater: Rater, text: str) -> None:
 
 def positions(session: Session, rater: Rater) -> list[int]:
     """Return the questions that the rater was given, by position."""
-    given = select(Question.position).join(Task).where(Task.rater_id == rater.id)
-    return list(session.scalars(given.order_by(Question.position)))
+    tasks_given = select(Question.position).join(Task).where(Task.rater_id == rater.id)
+    return list(session.scalars(tasks_given.order_by(Question.position)))
 
 
 def test_a_rater_gets_what_is_named_else_all(session: Session, rater: Rater, budi: Rater) -> None:
@@ -120,8 +120,8 @@ def test_a_rater_gets_what_is_named_else_all(session: Session, rater: Rater, bud
 
     assert (workloads.progress(session, budi).of, workloads.progress(session, rater).of) == (2, 4)
     assert workloads.progress(session, budi).open_judgments == 4  # two cards each
-    for one in (rater, budi):
-        Robot(session, one).rate_all()
+    for somebody in (rater, budi):
+        Robot(session, somebody).rate_all()
     assert positions(session, rater) == [1, 2, 3, 4]
     assert positions(session, budi) == [2, 4]
     assert tasks.next_task(session, budi, NOW) is None
@@ -142,10 +142,7 @@ def test_what_was_begun_stays_with_its_rater(session: Session, budi: Rater) -> N
 def test_the_overlap_is_the_cap(session: Session, study: Study, rater: Rater, budi: Rater) -> None:
     set_study(session, study, overlap=1)
     assign(session, budi, "1-2")
-    robot = Robot(session, rater)
-    page = robot.next_page()
-    assert page is not None
-    robot.rate(page)
+    Robot(session, rater).rate(current_page(session, rater))
     Robot(session, budi).rate_all()
 
     assert positions(session, rater) == [1]
@@ -183,7 +180,7 @@ def test_an_assignment_follows_its_question(session: Session, study: Study, budi
 
 
 def test_who_was_given_a_question_reaches_it(session: Session, study: Study, budi: Rater) -> None:
-    Robot(session, budi).rate_all()
+    Robot(session, budi).rate(current_page(session, budi))
     raters.remove(session, budi, NOW)
     session.flush()
 

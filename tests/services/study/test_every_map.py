@@ -12,9 +12,9 @@ RATERS = ["Ani", "Budi", "Citra"]
 
 @st.composite
 def questions(draw: st.DrawFn) -> list[QuestionProgress]:
-    """Questions of one to three sets, whose positions may have gaps."""
+    """Questions of one to three sets of up to three blocks, whose positions may have gaps."""
     result: list[QuestionProgress] = []
-    for size in draw(st.lists(st.integers(1, 60), min_size=1, max_size=3)):
+    for size in draw(st.lists(st.integers(1, 2 * BLOCK + 1), min_size=1, max_size=3)):
         position = 0
         for _ in range(size):
             position += draw(st.integers(1, 2))

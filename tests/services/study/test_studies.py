@@ -15,21 +15,16 @@ from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, QuestionSet, Study
 from relevansi.metrics.judging.figures import HEADLINES
 from relevansi.metrics.judging.graded import headline_of
-from relevansi.records import BINARY, Relevance, Scale
+from relevansi.records import BINARY, Scale
 from relevansi.services.judging import judgments, stored_summaries
-from relevansi.services.rating import blind_pages, open_pages, task_judgments, tasks
+from relevansi.services.rating import open_pages, task_judgments
 from relevansi.services.rating.pool import QueryFilter
 from relevansi.services.runs.stored_runs import ImportedRun
 from relevansi.services.study import assignments, studies
 from relevansi.services.study.assignments import Exposure, Period
 from relevansi.services.study.progress import progress_of_raters, question_progress, saving
-from relevansi.services.study.question_sets import (
-    is_answer_put_to_raters,
-    is_put_to_raters,
-    unasked,
-)
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import set_study, stored
+from tests.services.rating.blind_raters import current_page, set_study, stored
 from tests.services.runs.runs import UNSURE, YES, card, click, count, query, run, store
 
 
@@ -46,18 +41,18 @@ def test_a_study_is_blind_once_two_runs_compete(session: Session, study: Study) 
 def test_cannot_tell_makes_figures_anew(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a"), card("b")), query(2, card("c")))
     second = studies.add_rater(session, study, "Ani", NOW)
-    for one in (rater, second):
-        judgments.judge(session, one, run_id, 1, 1, YES, click(f"{one.id} 1"))
-        judgments.judge(session, one, run_id, 1, 2, UNSURE, click(f"{one.id} 2"))
-        judgments.judge(session, one, run_id, 2, 1, UNSURE, click(f"{one.id} 3"))
+    for somebody in (rater, second):
+        judgments.judge(session, somebody, run_id, 1, 1, YES, click(f"{somebody.id} 1"))
+        judgments.judge(session, somebody, run_id, 1, 2, UNSURE, click(f"{somebody.id} 2"))
+        judgments.judge(session, somebody, run_id, 2, 1, UNSURE, click(f"{somebody.id} 3"))
     # As the study counts from the beginning, each click too: 1 of 2 and 0 of 1.
     assert figures_of(session, rater, run_id) == [(0.5, 1.0), (0.0, 0.0)]
     revision = study.revision
 
     set_study(session, study, cannot_tell="left_out")
 
-    for one in (rater, second):
-        assert figures_of(session, one, run_id) == [(1.0, 1.0), (None, None)]
+    for somebody in (rater, second):
+        assert figures_of(session, somebody, run_id) == [(1.0, 1.0), (None, None)]
     assert stored_summaries.check(session) == []
     session.refresh(study)
     assert study.revision != revision
@@ -77,9 +72,9 @@ def test_the_scale_is_settled_by_the_first_verdict(
     assert studies.switches(study).scale == graded
     judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
 
-    for other in (BINARY, Scale(top=3), Scale(top=4, relevant_from=2)):
+    for scale in (BINARY, Scale(top=3), Scale(top=4, relevant_from=2)):
         with pytest.raises(studies.ScaleInUse):
-            set_study(session, study, scale=other, overlap=3)
+            set_study(session, study, scale=scale, overlap=3)
     worded = replace(graded, words=("no", "hardly", "partly", "yes"), guidance=("", "", "", "all"))
     set_study(session, study, scale=worded, merging="majority")
 
@@ -99,7 +94,8 @@ def test_verdicts_of_another_study_settle_nothing(
     session.add(second_study)
     session.flush()
 
-    assert [studies.has_verdicts(session, one) for one in (study, second_study)] == [True, False]
+    assert studies.has_verdicts(session, study)
+    assert not studies.has_verdicts(session, second_study)
 
 
 @pytest.mark.parametrize(
@@ -117,8 +113,8 @@ def test_a_scale_has_a_threshold_on_it_and_a_word_for_each_grade(
     top: int, relevant_from: int, words: tuple[str, ...], refused: type[ValueError] | None
 ) -> None:
     if refused is None:
-        made = studies.scale_of(top, relevant_from, words)
-        assert made == Scale(top, relevant_from, words if any(words) else ())
+        scale = studies.scale_of(top, relevant_from, words)
+        assert scale == Scale(top, relevant_from, words if any(words) else ())
     else:
         with pytest.raises(refused):
             studies.scale_of(top, relevant_from, words)
@@ -150,11 +146,8 @@ def test_the_headline_is_chosen_or_that_of_the_kind(
     assert ("composite" in offered) is (kind == "property")
 
 
-@pytest.mark.parametrize("kind", ["property", "document"])
-def test_figures_are_chosen_by_name(session: Session, study: Study, kind: str) -> None:
-    study.kind = kind
+def test_figures_are_chosen_by_name(session: Session, study: Study) -> None:
     usual = headline_of(study)
-
     set_study(session, study, measures=("NDCG@10 (exponential)", "MRR", "rbp(.80)", "mrr"))
     session.expire_all()
     assert headline_of(study) == ("nDCG@10 (exponential)", "mrr", "RBP(0.8)")
@@ -169,36 +162,37 @@ def test_figures_are_chosen_by_name(session: Session, study: Study, kind: str) -
 
 @pytest.mark.usefixtures("rater")
 @pytest.mark.parametrize(
-    "wanted", [{"scale": Scale(top=2)}, {"measures": ("P@5",)}, {"asks_quality": False}]
+    "switches", [{"scale": Scale(top=2)}, {"measures": ("P@5",)}, {"asks_quality": False}]
 )
 def test_what_figures_rest_on_makes_them_anew(
-    session: Session, study: Study, wanted: dict[str, object]
+    session: Session, study: Study, switches: dict[str, object]
 ) -> None:
     stored(session, study, "hybrid", query(1, card("a"), card("b")))
     session.execute(update(StoredSummary).values(results_count=9))
     assert stored_summaries.check(session) != []
 
-    set_study(session, study, **wanted)
+    set_study(session, study, **switches)
 
     assert stored_summaries.check(session) == []
 
 
 @pytest.mark.parametrize(
-    ("kind", "asked"), [("property", [True, True, True]), ("document", [True, False, False])]
+    ("kind", "expected_asks"),
+    [("property", [True, True, True]), ("document", [True, False, False])],
 )
 def test_quality_is_asked_of_answers(
-    session: Session, study: Study, kind: str, asked: list[bool]
+    session: Session, study: Study, kind: str, expected_asks: list[bool]
 ) -> None:
     stored(session, study, "hybrid", query(1, card("a")), query(2, card("b")), query(3))
     study.kind = kind
     for number, blank in ((2, ""), (3, " \n")):
         session.execute(update(Query).where(Query.query_id == number).values(response=blank))
-    expected = select(Query.asks_quality).order_by(Query.query_id)
+    asks_quality = select(Query.asks_quality).order_by(Query.query_id)
 
     set_study(session, study, asks_quality=False)
-    assert session.scalars(expected).all() == [False] * 3
+    assert session.scalars(asks_quality).all() == [False] * 3
     set_study(session, study, asks_quality=True)
-    assert session.scalars(expected).all() == asked
+    assert session.scalars(asks_quality).all() == expected_asks
 
 
 def figures_of(
@@ -214,9 +208,9 @@ def figures_of(
     ]
 
 
-def switch(session: Session, study: Study, hour: int, **wanted: object) -> None:
+def switch(session: Session, study: Study, hour: int, **switches: object) -> None:
     """Set some of the study's switches `hour` hours after the tests' moment."""
-    changed = replace(studies.switches(study), **wanted)
+    changed = replace(studies.switches(study), **switches)
     studies.set_switches(session, study, changed, NOW + timedelta(hours=hour))
     session.flush()
 
@@ -231,8 +225,8 @@ def at(hour: int, until: int | None = None) -> Period:
 def test_reports_name_when_raters_saw_more_than_cards(session: Session, study: Study) -> None:
     assert assignments.exposure(session, study) == Exposure((), (), ())
     switch(session, study, 1, badges_while_blind=True, suggest_quality=True)
-    for hour, shown in enumerate((True, False, True), start=2):
-        switch(session, study, hour, show_record=shown)
+    for hour, shows_record in enumerate((True, False, True), start=2):
+        switch(session, study, hour, show_record=shows_record)
     switch(session, study, 6, badges_while_blind=False)
     second_study = Study(name="Other", created_at=NOW)
     session.add(second_study)
@@ -263,21 +257,21 @@ def test_blanks_and_case_make_no_other_question(session: Session, study: Study) 
 
 
 def test_a_part_in_order_joins_the_larger_set(session: Session, study: Study) -> None:
-    whole = store(session, study, run(query(1), query(2), query(3)))
+    larger = store(session, study, run(query(1), query(2), query(3)))
     part = store(session, study, run(query(1), query(3, card("a")), method="b"))
 
-    assert questions(session, part) == questions(session, whole)
+    assert questions(session, part) == questions(session, larger)
     assert count(session, Question) == 3
 
 
 def test_a_set_grows_and_keeps_judgments(session: Session, study: Study, rater: Rater) -> None:
     part = store(session, study, run(query(2, card("a"), text="B"), method="b"))
-    judgments.judge(session, rater, part.id, 2, 1, Relevance.RELEVANT, click("e1"))
-    whole = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
+    judgments.judge(session, rater, part.id, 2, 1, YES, click("e1"))
+    larger = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
 
-    assert questions(session, part) == questions(session, whole) == [(1, "A"), (2, "B")]
-    page = open_pages.rating_page(session, rater, whole.id, 2, QueryFilter())
-    assert page.cards[0].relevance == Relevance.RELEVANT
+    assert questions(session, part) == questions(session, larger) == [(1, "A"), (2, "B")]
+    page = open_pages.rating_page(session, rater, larger.id, 2, QueryFilter())
+    assert page.cards[0].relevance == YES
     assert stored_summaries.check(session) == []
 
 
@@ -291,25 +285,14 @@ def test_two_parts_are_brought_together_by_the_whole(session: Session, study: St
 
 
 def test_ids_of_the_file_tell_equal_texts_apart(session: Session, study: Study) -> None:
-    process = run(query(1, text="more"), query(2, text="with"), query(3, text="more"))
-    store(session, study, process)
+    repeated = run(query(1, text="more"), query(2, text="with"), query(3, text="more"))
+    store(session, study, repeated)
     part = store(session, study, run(query(3, card("a"), text="more"), method="b"))
 
     item = session.scalars(select(JudgedItem).join(Result)).one()
-    asked = session.get_one(Question, item.question_id)
-    assert asked.position == 3
+    question = session.get_one(Question, item.question_id)
+    assert question.position == 3
     assert part.counts.queries == 1
-
-
-def test_without_a_sample_every_question_is_asked(session: Session, study: Study) -> None:
-    store(session, study, run(*(query(number, card(f"a{number}")) for number in (1, 2, 3))))
-
-    assert unasked(session, study.id) == frozenset()
-    for asked in (
-        select(Question.id).where(is_put_to_raters(Question.id)),
-        select(Query.id).where(is_answer_put_to_raters(Query.id)),
-    ):
-        assert len(session.scalars(asked).all()) == 3
 
 
 def two_runs(session: Session, study: Study) -> None:
@@ -332,13 +315,10 @@ def test_the_saving_counts_cards_against_distinct_things(session: Session, study
 def test_raters_and_questions_say_how_far(session: Session, study: Study, rater: Rater) -> None:
     two_runs(session, study)
     second_rater = studies.add_rater(session, study, "Budi", NOW)
-    task = tasks.next_task(session, second_rater, NOW)
-    assert task is not None
-    for number, shown in enumerate(
-        blind_pages.blind_page(session, second_rater, task.id).cards[:2]
-    ):
-        said = click(f"e{number}", minute=number)
-        task_judgments.judge(session, second_rater, task.id, shown.key, Relevance.RELEVANT, said)
+    page = current_page(session, second_rater)
+    for number, blind_card in enumerate(page.cards[:2]):
+        key, event = blind_card.key, click(f"e{number}", minute=number)
+        task_judgments.judge(session, second_rater, page.task_id, key, YES, event)
 
     mine, theirs = progress_of_raters(session, study)
     assert (mine.name, mine.judged, mine.pace) == (rater.name, 0, None)

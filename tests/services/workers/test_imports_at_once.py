@@ -21,17 +21,17 @@ def test_the_same_files_at_once_are_the_same_run(database: Database) -> None:
     imported(database, *collection())
     rows = lines({"query": f"Does copper bend, case {n}?", "doc_id": f"new{n}"} for n in (1, 2, 3))
     files = file_formats.together([("new.jsonl", rows)])
-    opened, begun = [file_formats.read_file(*file) for file in files], Barrier(AT_ONCE)
+    opened, barrier = [file_formats.read_file(*file) for file in files], Barrier(AT_ONCE)
 
     def stored(_: int) -> tuple[str, ...]:
         with database.reading() as session:
             study = studies.open_or_make(session, NOW)
             store = kinds.deferred_store(study, opened, FileDecision(), blind=None)
-        begun.wait()
+        barrier.wait()
         with database.writing() as session:
-            process = store(session, studies.open_or_make(session, NOW), NOW)
+            outcome = store(session, studies.open_or_make(session, NOW), NOW)
             session.commit()
-        return tuple(process["runs"])
+        return tuple(outcome["runs"])
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
         [runs] = set(threads.map(stored, range(AT_ONCE)))

@@ -51,19 +51,16 @@ class MadeKind:
     making: Callable[[OnProgress], ExportedFile] = lambda _on_progress: FILE
 
     def make(
-        self, session: Session, study: Study, wanted: Mapping[str, Any], on_progress: OnProgress
+        self, session: Session, study: Study, request: Mapping[str, Any], on_progress: OnProgress
     ) -> ExportedFile:
         """Make the file as the test says."""
         assert session.get_one(Study, study.id)
-        assert wanted == {"run": None}
+        assert request == {"run": None}
         return self.making(on_progress)
 
 
 @pytest.fixture(name="kind")
-def _kind(database: Database, monkeypatch: pytest.MonkeyPatch) -> MadeKind:
-    with database.writing() as session:
-        studies.open_or_make(session, NOW)
-        session.commit()
+def _kind(monkeypatch: pytest.MonkeyPatch) -> MadeKind:
     kind = MadeKind()
     monkeypatch.setattr(jobs, "NAMES", ("made",))
     monkeypatch.setitem(KINDS, "made", kind.make)
@@ -103,13 +100,13 @@ def work(database: Database, now: datetime = NOW) -> None:
 
 
 def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind) -> None:
-    visited: list[tuple[str, int, int, bool]] = []
+    states: list[tuple[str, int, int, bool]] = []
 
     def making(on_progress: OnProgress) -> ExportedFile:
         for step in (0, 1, 2):
             on_progress(step, 2)
             now = progress(database, work_id)
-            visited.append((now.state, now.steps_done, now.steps, now.is_open))
+            states.append((now.state, now.steps_done, now.steps, now.is_open))
         return FILE
 
     kind.making = making
@@ -117,14 +114,10 @@ def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind
     assert progress(database, work_id).state == WAITING
     work(database)
 
-    assert visited == [(ASKING, 0, 2, True), (ASKING, 1, 2, True), (ASKING, 2, 2, True)]
+    assert states == [(ASKING, 0, 2, True), (ASKING, 1, 2, True), (ASKING, 2, 2, True)]
     result = progress(database, work_id)
-    assert (result.state, result.file_name, result.failure, result.is_open) == (
-        DONE,
-        "made.zip",
-        None,
-        False,
-    )
+    assert (result.state, result.file_name, result.failure) == (DONE, "made.zip", None)
+    assert not result.is_open
     with open_study(database) as (session, study):
         assert jobs.file(session, study, work_id) == FILE
         assert not jobs.is_any_open(session)
@@ -172,31 +165,28 @@ def test_what_a_dead_server_left_is_remade(database: Database, attempts: int, st
 
 
 def test_a_file_is_made_anew_without_a_deleted_rater(database: Database, kind: MadeKind) -> None:
-    with database.writing() as session:
-        rater_id = raters.add(session, studies.open_or_make(session, NOW), "Ani", NOW).id
-        session.commit()
-    made: list[bytes] = []
+    with open_study(database) as (session, study):
+        rater_id = raters.add(session, study, "Ani", NOW).id
+    contents: list[bytes] = []
 
     def making(on_progress: OnProgress) -> ExportedFile:
-        with database.reading() as session:
-            result = raters.lines(session, studies.open_or_make(session, NOW))
-        made.append(" ".join(line.name for line in result).encode())
+        with open_study(database) as (session, study):
+            contents.append(" ".join(line.name for line in raters.lines(session, study)).encode())
         on_progress(1, 2)
-        if len(made) == 1:
+        if len(contents) == 1:
             with database.writing() as session:
                 raters.delete_rater(session, session.get_one(Rater, rater_id), NOW)
                 session.commit()
             assert progress(database, work_id).steps_done == 0
-        return ExportedFile("made.zip", "application/zip", made[-1])
+        return ExportedFile("made.zip", "application/zip", contents[-1])
 
     kind.making = making
     work_id = enqueue(database)
     work(database)
 
-    assert [b"Ani" in data for data in made] == [True, False]
-    with database.reading() as session:
-        kept = jobs.file(session, studies.open_or_make(session, NOW), work_id)
-    assert kept.data == made[1]
+    assert [b"Ani" in data for data in contents] == [True, False]
+    with open_study(database) as (session, study):
+        assert jobs.file(session, study, work_id).data == contents[1]
 
 
 @pytest.mark.usefixtures("kind")

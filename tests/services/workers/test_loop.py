@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -55,15 +56,15 @@ class PieceWork(OutsideWork[PieceCall, str]):
     """Asks about every piece that waits or whose holder died, in order."""
 
     answer: Callable[[PieceCall], str] = lambda _call: "answer"
-    found: list[Idle] = field(default_factory=list)
+    idles: list[Idle] = field(default_factory=list)
     """The reasons that the next claims give for having nothing."""
 
     def claim(self, session: Session, now: datetime) -> PieceCall | Idle:
-        if self.found:
-            return self.found.pop(0)
+        if self.idles:
+            return self.idles.pop(0)
         lost = (Piece.state == ASKING) & ~loop.is_leased(Piece, now)
-        expected = select(Piece).where(or_(Piece.state == WAITING, lost)).order_by(Piece.id)
-        for piece in session.scalars(expected):
+        open_pieces = select(Piece).where(or_(Piece.state == WAITING, lost)).order_by(Piece.id)
+        for piece in session.scalars(open_pieces):
             if (lease := loop.take(session, piece, now)) is not None:
                 return PieceCall(lease)
         return Idle.DONE
@@ -83,7 +84,7 @@ class PieceWork(OutsideWork[PieceCall, str]):
 
 
 @contextmanager
-def made(database: Database, n: int) -> Iterator[None]:
+def pieces(database: Database, n: int) -> Iterator[None]:
     """Let a database have so many pieces."""
     PieceBase.metadata.create_all(database.engine)
     try:
@@ -97,10 +98,9 @@ def made(database: Database, n: int) -> Iterator[None]:
 
 def outcomes(database: Database) -> list[tuple[int, str, int, str | None]]:
     with database.reading() as session:
-        expected = select(Piece).order_by(Piece.id)
+        rows = select(Piece).order_by(Piece.id)
         return [
-            (scalar.id, scalar.state, scalar.attempt, scalar.outcome)
-            for scalar in session.scalars(expected)
+            (piece.id, piece.state, piece.attempt, piece.outcome) for piece in session.scalars(rows)
         ]
 
 
@@ -110,7 +110,7 @@ N = 6
 
 @pytest.fixture(autouse=True)
 def _pieces(database: Database) -> Iterator[None]:
-    with made(database, N):
+    with pieces(database, N):
         yield
 
 
@@ -125,12 +125,12 @@ def finish(working: WorkLoop) -> None:
 
 
 def test_threads_ask_about_every_piece_once(database: Database, working: WorkLoop) -> None:
-    asked = []
+    keys = []
 
     def answer(call: PieceCall) -> str:
         with database.writing() as session:  # as anybody may, since no transaction is open
             session.commit()
-        asked.append(call.lease.key)
+        keys.append(call.lease.key)
         return "answer"
 
     work = PieceWork(answer)
@@ -138,7 +138,7 @@ def test_threads_ask_about_every_piece_once(database: Database, working: WorkLoo
     working.wake(work, 3, most=3)
     finish(working)
 
-    assert sorted(asked) == [(number,) for number in range(1, N + 1)]
+    assert sorted(keys) == [(number,) for number in range(1, N + 1)]
     assert outcomes(database) == [(n, DONE, 1, "answer") for n in range(1, N + 1)]
     assert (working.n_stored, working.failure) == (N, None)
 
@@ -157,8 +157,8 @@ def test_an_error_is_an_outcome_of_its_own_and_the_rest_goes_on(
     working.wake(PieceWork(answer), most=1)
     finish(working)
 
-    told = [outcome for _, _, _, outcome in outcomes(database)]
-    assert told == ["answer", outcome, *["answer"] * (N - 2)]
+    texts = [outcome for _, _, _, outcome in outcomes(database)]
+    assert texts == ["answer", outcome, *["answer"] * (N - 2)]
     assert type(working.failure).__name__ == outcome
 
 
@@ -179,8 +179,8 @@ def test_closed_it_keeps_what_is_on_its_way(database: Database, working: WorkLoo
     working.wake(PieceWork(answer), most=1)
     finish(working)
 
-    process, *others = outcomes(database)
-    assert process == (1, DONE, 1, "answer")
+    first, *others = outcomes(database)
+    assert first == (1, DONE, 1, "answer")
     assert {state for _, state, _, _ in others} == {WAITING}
 
 
@@ -189,11 +189,11 @@ def test_a_thread_that_is_woken_as_it_leaves_looks_again(working: WorkLoop) -> N
 
     class LatePieces(PieceWork):
         def claim(self, session, now):  # type: ignore[no-untyped-def]
-            if self.found:
+            if self.idles:
                 working.wake(self, most=1)
             return super().claim(session, now)
 
-    working.wake(LatePieces(found=[Idle.DONE]), most=1)
+    working.wake(LatePieces(idles=[Idle.DONE]), most=1)
     finish(working)
 
     assert working.n_stored == N
@@ -205,11 +205,11 @@ def test_a_piece_on_its_way_is_renewed_at_every_heartbeat_and_one_may_fail(
     beats: list[Lease] = []
     renew, renewed = loop.renew, Event()
 
-    def beat(session, held, _now):  # type: ignore[no-untyped-def]
-        beats.extend(held)
+    def beat(session, leases, _now):  # type: ignore[no-untyped-def]
+        beats.extend(leases)
         if len(beats) == 1:
             raise OSError
-        renew(session, held, NOW + HEARTBEAT)
+        renew(session, leases, NOW + HEARTBEAT)
         if len(beats) == 3:
             renewed.set()  # the transaction of the second heartbeat is over
 
@@ -233,7 +233,7 @@ def test_a_piece_on_its_way_is_renewed_at_every_heartbeat_and_one_may_fail(
 SECOND = timedelta(seconds=1)
 
 
-def taken(database: Database, now: datetime = NOW) -> Lease | None:
+def lease_of_first(database: Database, now: datetime = NOW) -> Lease | None:
     with database.writing() as session:
         lease = loop.take(session, session.get_one(Piece, 1), now)
         session.commit()
@@ -241,27 +241,23 @@ def taken(database: Database, now: datetime = NOW) -> Lease | None:
 
 
 def test_of_many_who_want_a_piece_one_gets_it(database: Database) -> None:
-    barrier, result = Barrier(4), []
+    barrier = Barrier(4)
 
-    def take() -> None:
+    def take(_number: int) -> Lease | None:
         barrier.wait()
-        result.append(taken(database))
+        return lease_of_first(database)
 
-    threads = [Thread(target=take) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert sorted(lease is None for lease in result) == [False, True, True, True]
-    assert Lease(Piece, (1,), 1) in result
+    with ThreadPoolExecutor(4) as threads:
+        leases = [*threads.map(take, range(4))]
+    assert leases.count(None) == 3
+    assert Lease(Piece, (1,), 1) in leases
 
 
 def test_who_asks_meanwhile_gets_nothing(database: Database) -> None:
     result: list[Lease | None] = []
     with database.writing() as session:
         first = loop.take(session, session.get_one(Piece, 1), NOW)
-        late = Thread(target=lambda: result.append(taken(database)))
+        late = Thread(target=lambda: result.append(lease_of_first(database)))
         late.start()
         session.commit()
     late.join()
@@ -271,26 +267,26 @@ def test_who_asks_meanwhile_gets_nothing(database: Database) -> None:
 
 
 def test_a_dead_holder_s_lease_is_taken_over(database: Database) -> None:
-    first = taken(database)
+    first = lease_of_first(database)
     assert first is not None
-    assert taken(database, NOW + LEASE_TIME - SECOND) is None
-    second = taken(database, NOW + LEASE_TIME)
+    assert lease_of_first(database, NOW + LEASE_TIME - SECOND) is None
+    second = lease_of_first(database, NOW + LEASE_TIME)
     assert second == Lease(Piece, (1,), 2)
 
     with database.writing() as session:
         loop.renew(session, [first], NOW + 9 * LEASE_TIME)
         assert loop.lock_row(session, Piece, first) is None
-        held = loop.lock_row(session, Piece, second)
-        assert held is not None
-        assert held.alive_until == NOW + 2 * LEASE_TIME
-        assert loop.is_abandoned(held, NOW + 2 * LEASE_TIME)
-        assert not loop.is_abandoned(held, NOW + 2 * LEASE_TIME - SECOND)
+        row = loop.lock_row(session, Piece, second)
+        assert row is not None
+        assert row.alive_until == NOW + 2 * LEASE_TIME
+        assert loop.is_abandoned(row, NOW + 2 * LEASE_TIME)
+        assert not loop.is_abandoned(row, NOW + 2 * LEASE_TIME - SECOND)
 
 
-def test_what_was_given_back_since_is_not_taken(database: Database) -> None:
+def test_a_piece_that_was_finished_since_is_not_leased(database: Database) -> None:
     with database.reading() as earlier:
         read = earlier.get_one(Piece, 1)
-    lease = taken(database)
+    lease = lease_of_first(database)
     assert lease is not None
     with database.writing() as session:
         piece = loop.lock_row(session, Piece, lease)
