@@ -111,6 +111,17 @@ def test_words_of_a_run_may_stand_in_quotation_marks(sign: str) -> None:
     assert lists_of(read_text(text, "a.run")) == lists_of(read_text(RUN, "a.run"))
 
 
+def test_grades_may_have_blanks_between_three_words_and_prose_is_no_run() -> None:
+    graded = read_text(RUN, "a.run", ("qrels.txt", "q1 d7 2\nq1 d2 0\n"))
+    written = read_text(RUN, "a.run", ("docs/d7.txt", "Room one 1\nRoom two 2\n"))
+
+    assert len(graded.judged) == 2
+    assert [card.text for card in written.runs[0].queries[0].cards] == [
+        "Room one 1\nRoom two 2\n",
+        "",
+    ]
+
+
 def test_the_second_of_two_results_in_a_row_is_not_lost() -> None:
     with pytest.raises(ImportRefused) as refused:
         read_text("query,doc_id,score,doc_id.1,score.1\nred,d7,2.5,d2,0.9\n")

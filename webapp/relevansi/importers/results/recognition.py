@@ -42,7 +42,7 @@ from relevansi.importers.results.rows import (
     role_of,
 )
 from relevansi.importers.results.shapes import SHAPES, Shape
-from relevansi.importers.results.table_rows import MEASURE, OF_GRADES, unknown_json
+from relevansi.importers.results.table_rows import MEASURE, OF_GRADES, are_grades, unknown_json
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
 from relevansi.records import OnProgress, no_progress
@@ -74,7 +74,6 @@ _SCRIPT = re.compile(
     rf"[\w.$]+(?:\[[^\]\n]*\])?\s*=|[\w.$]+\()|{_COMMENT}+)\s*[\[{{]"
 )
 """JavaScript with a value in it, or JSON with comments."""
-_MOST_GRADE = 4
 _OF_QUESTIONS = "quer|topic|question"
 
 
@@ -192,6 +191,7 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
     scored = ("query_id", "item", *(("rank",) if len(lines[0].split()) > 3 else ()), "score")
     are_topics = are(_TOPIC_LINE)
     has_three = are(trec.RANKS_LINE) and not are_topics
+    is_prose = is_text and "\t" not in lines[0]
     is_scored = are(trec.SCORES_LINE) and not is_graded and (len(scored) < 4 or ranks & {"0", "1"})
     readers = (
         (is_scored, "results", RUN, partial(trec.read_columns, scored)),
@@ -199,7 +199,7 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
         (are(trec.UNTAGGED_LINE), "results", RUN, _read_untagged),
         (are(trec.NAMED_LINE) and ranks & {"0", "1"}, "results", RUN, _read_named),
         (has_three and is_graded, "grades", QRELS, _read_grades),
-        (has_three and ranks & {"0", "1"}, "results", RUN, _read_ranks),
+        (has_three and not is_prose and ranks & {"0", "1"}, "results", RUN, _read_ranks),
         (are(trec.QRELS_LINE) and not are_topics, "grades", QRELS, _read_qrels),
     )
     _check_not_of_measures(file, lines)
@@ -301,10 +301,8 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
         if _are_scores(first) and (measures := _measures(first)):
             file.refuse("results_of_measures", measures=", ".join(measures[:5]))
         if _are_scores(first) or are_of_systems:
-            may_be_grades = _are_scores(first) and _may_be_grades(first)
-            role = "grades" if may_be_grades and file.is_called(OF_GRADES) else "results"
-            if may_be_grades and role == "results":
-                file.warn("results_grades_perhaps")
+            is_qrels = _are_scores(first) and _are_grades(file, first)
+            role = "grades" if is_qrels else "results"
             return Source(file, role, SCORES, partial(_read_scores, file, role))
     if any(_judgments(value) for value in values):
         return _rows(file, "grades", JUDGMENTS, _read_judgments)
@@ -459,9 +457,9 @@ def _measures(value: Values) -> list[str]:
     return next((some for some in names if all(map(MEASURE.fullmatch, some))), [])
 
 
-def _may_be_grades(value: Values) -> bool:
+def _are_grades(file: File, value: Values) -> bool:
     numbers = [number for inner in value.values() for number in inner.values()]  # type: ignore[attr-defined]
-    return all(isinstance(number, int) and -2 <= number <= _MOST_GRADE for number in numbers)
+    return all(isinstance(number, int) for number in numbers) and are_grades(file, numbers)
 
 
 def _read_scores(file: File, role: str, _beside: Beside) -> Iterator[Row]:

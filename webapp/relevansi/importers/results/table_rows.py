@@ -397,7 +397,9 @@ def _layout(file: File, names: Sequence[str], head: Head, chosen: Columns) -> _L
         check_id(file, names, head, columns)
     roles = columns.keys() - {"query", "query_id"}
     if kind == "result" and roles == {"doc_id", "score"}:
-        kind = _kind_of_scores(file, columns, names, head)
+        place = names.index(columns["score"])
+        if are_grades(file, [as_number(cells[place]) for _, cells in head]):
+            kind, columns["grade"] = "grade", columns.pop("score")
     if kind == "result" and roles == {"doc_id"} and others:
         return _bare_layout(file, names, head, columns, chosen)
     if kind in ("result", "grade") and not has_known_header(names):
@@ -423,16 +425,12 @@ def _bare_layout(
     return _layout_of("result", columns)
 
 
-def _kind_of_scores(file: File, columns: dict[str, str], names: Sequence[str], head: Head) -> str:
-    """What rows with scores alone are: whole numbers up to 4 are grades in a file called so."""
-    numbers = [as_number(cells[names.index(columns["score"])]) for _, cells in head]
-    if not all(number in (-2, -1, 0, 1, 2, 3, 4) for number in numbers):
-        return "result"
-    if not file.is_called(OF_GRADES):
+def are_grades(file: File, numbers: Sequence[object]) -> bool:
+    """Whether numbers are grades: small and whole, in a file called so; else that is reported."""
+    may_be = all(number in (-2, -1, 0, 1, 2, 3, 4) for number in numbers)
+    if may_be and not file.is_called(OF_GRADES):
         file.warn("results_grades_perhaps")
-        return "result"
-    columns["grade"] = columns.pop("score")
-    return "grade"
+    return may_be and file.is_called(OF_GRADES)
 
 
 def report_left(file: File, names: Sequence[str], columns: Columns) -> None:

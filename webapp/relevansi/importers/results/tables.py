@@ -51,12 +51,11 @@ def read(file: File, chosen: Collection[str] = ()) -> Iterator[Table]:
     `chosen` are names of columns that a person named. Raises `UnreadableFile`.
     """
     start = file.start()
-    if start.startswith(b"PAR1"):
-        tables = iter([_parquet(file)])
-    elif start.startswith(b"PK"):
+    if start.startswith(b"PK"):
         tables = _sheets(file, chosen)
     else:
-        tables = iter([_csv(file, chosen)])
+        is_parquet = start.startswith(b"PAR1")
+        tables = iter([_parquet(file) if is_parquet else _csv(file, chosen)])
     for table in tables:
         yield table._replace(rows=_without_header(table))
 
