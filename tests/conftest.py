@@ -42,7 +42,7 @@ ON_BOTH = {
     *("agreement/test_adjudications", "comparisons/test_comparisons", "exports/test_exports"),
     *("catalogue/test_evidence", "catalogue/test_imports"),
     *("catalogue/test_search", "judging/test_events", "judging/test_stored_summaries"),
-    *("rating/test_lookups", "rating/test_pool", "runs/test_grades_of_results"),
+    *("rating/test_lookups", "rating/test_pins", "rating/test_pool", "runs/test_grades_of_results"),
     *("runs/test_imports", "runs/test_many_systems", "runs/test_results", "runs/test_runs"),
 }
 """Folders and modules that ask SQLite and PostgreSQL every time: their SQL differs, or locks.

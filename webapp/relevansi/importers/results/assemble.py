@@ -36,6 +36,7 @@ from relevansi.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, R
 MOST_IN_TAIL = 1_000
 _OF_TEXT = re.compile("(?:text|title):[0-9a-f]{64}")  # an identity, as exports name what has no id
 _NAMES_ID = re.compile("(?:^|_)(?:id|pk|key|doi|code|kode|slug|ref|no|nr|number)$")
+_SEVERAL = re.compile("[,;|]")  # between ids that are one
 _SAME = 6  # characters by which texts of one id are sorted before they are compared
 
 
@@ -482,7 +483,7 @@ class Gathered:
         _report_unread(file, cards.values())
         listed = [query.cards for run in runs for query in run.queries if query.cards]
         are_single = len(listed) > 1 and all(len(cards) == 1 for cards in listed)
-        if are_single and not any(card.doc_id for card in cards.values()):
+        if are_single and all(_SEVERAL.search(card.doc_id or ",") for card in cards.values()):
             file.warn("results_one_each")
         untold = sum(query.question in ("-", query.external_id) for query in runs[0].queries)
         file.counts["results_passages"] += several

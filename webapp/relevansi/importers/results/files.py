@@ -54,6 +54,8 @@ _BINARY = (
     (b"PK\x03\x04", "archive"),
     (b"\x1f\x8b", "archive"),
 )
+_OFFICE = {"content.xml", "Index/Document.iwa", "word/document.xml", "ppt/presentation.xml"}
+"""Parts of documents of LibreOffice, Numbers, Word and PowerPoint, which are archives."""
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b\x1e"})
 """Bytes of which a text has hardly any."""
 _CHUNK = 2**20
@@ -102,6 +104,11 @@ class File(Struct, eq=False):
     @property
     def stem(self) -> str:
         return re.sub(r"(\.gz)?$", "", self.name.rpartition("/")[2]).rpartition(".")[0] or self.name
+
+    def is_called(self, pattern: str) -> bool:
+        """Whether a pattern occurs in its name without its folder, in any case."""
+        name = re.sub(r"\.gz$", "", self.name.lower())
+        return bool(re.search(pattern, name.rpartition("/")[2]))
 
     def start(self) -> bytes:
         """The first bytes after blanks; none of a broken file, which reading it tells."""
@@ -258,6 +265,8 @@ def _members(name: str, source: Path | bytes, budget: Budget) -> Iterator[File]:
     except BROKEN as wrong:
         raise UnreadableFile(error("results_cut_off", name)) from wrong
     members = {member.filename: member for member in packed.infolist() if not member.is_dir()}
+    if _OFFICE.intersection(members):
+        file.refuse("not_text", found="office")
     if "[Content_Types].xml" in members:
         yield file
         return

@@ -42,7 +42,7 @@ from relevansi.importers.results.rows import (
     role_of,
 )
 from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
-from relevansi.importers.results.table_rows import MEASURE, unknown_json
+from relevansi.importers.results.table_rows import MEASURE, OF_GRADES, are_grades, unknown_json
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
 from relevansi.records import OnProgress, no_progress
@@ -76,8 +76,6 @@ _SCRIPT = re.compile(
 """JavaScript with a value in it, or JSON with comments."""
 _EVENTS = re.compile(r"(?:(?:event|id|retry|data)?:.*\s+)*?data:\s*[\[{]")
 """A stream of events (server-sent events) with JSON in them."""
-_MOST_GRADE = 4
-_OF_GRADES = "qrel|grade|judg|relevan|gold|truth|label"
 _OF_QUESTIONS = "quer|topic|question"
 
 
@@ -141,7 +139,7 @@ def recognise(file: File, chosen: Columns) -> Source:
         return _collection(file)
     if text.startswith("<"):
         file.refuse("unknown_format", found="html", expected="results_file")
-    if _YAML.match(text) or _is_named(file, r"\.ya?ml$"):
+    if _YAML.match(text) or file.is_called(r"\.ya?ml$"):
         file.refuse("unknown_format", found="yaml", expected="results_file")
     return _lines(file, chosen, text)
 
@@ -167,7 +165,7 @@ def _collection(file: File, words: str = COLLECTION) -> Source:
 def _table(file: File, chosen: Columns) -> Source:
     role, names = table_rows.look(file, chosen)
     of_questions: dict[str, str] = {}
-    if role == "document" and _is_named(file, _OF_QUESTIONS):
+    if role == "document" and file.is_called(_OF_QUESTIONS):
         columns = columns_of(tuple(names), chosen)
         role, of_questions = "question", {"query_id": columns["doc_id"], "query": columns["text"]}
 
@@ -190,25 +188,30 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
     if not lines:
         file.refuse("file_empty", expected="results_file")
     lines = [line for line in lines if not trec.is_comment(line.split())] or lines
+    has_commas = "," in lines[0]
     lines = [*map(trec.with_tabs, lines)]
 
     def are(pattern: re.Pattern[str]) -> bool:
-        return sum(bool(pattern.fullmatch(line.strip())) for line in lines) * 2 > len(lines)
+        fits = [bool(pattern.fullmatch(line.strip())) for line in lines]
+        return sum(fits) * 2 > len(lines) and (fits[0] or not has_commas)  # else a header
 
-    is_text, is_graded = _is_named(file, r"\.(?:txt|md)$"), _is_named(file, _OF_GRADES)
+    is_text, is_graded = file.is_called(r"\.(?:txt|md)$"), file.is_called(OF_GRADES)
     if role_of(columns_of(tables.header_of(file, {*chosen.values()}), chosen)):
         return _table(file, chosen)
     ranks = {line.split()[2] for line in lines if len(line.split()) > 2}
     scored = ("query_id", "item", *(("rank",) if len(lines[0].split()) > 3 else ()), "score")
+    are_topics = are(_TOPIC_LINE)
+    has_three = are(trec.RANKS_LINE) and not are_topics
+    is_prose = is_text and "\t" not in lines[0]
     is_scored = are(trec.SCORES_LINE) and not is_graded and (len(scored) < 4 or ranks & {"0", "1"})
     readers = (
         (is_scored, "results", RUN, partial(trec.read_columns, scored)),
         (are(trec.RUN_LINE), "results", RUN, trec.read_run),
         (are(trec.UNTAGGED_LINE), "results", RUN, _read_untagged),
         (are(trec.NAMED_LINE) and ranks & {"0", "1"}, "results", RUN, _read_named),
-        (are(trec.RANKS_LINE) and is_graded, "grades", QRELS, _read_grades),
-        (are(trec.RANKS_LINE) and ranks & {"0", "1"}, "results", RUN, _read_ranks),
-        (are(trec.QRELS_LINE) and not are(_TOPIC_LINE), "grades", QRELS, _read_qrels),
+        (has_three and is_graded, "grades", QRELS, _read_grades),
+        (has_three and not is_prose and ranks & {"0", "1"}, "results", RUN, _read_ranks),
+        (are(trec.QRELS_LINE) and not are_topics, "grades", QRELS, _read_qrels),
     )
     _check_not_of_measures(file, lines)
     for fits, role, words, read in readers:
@@ -216,10 +219,10 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
             if read is _read_ranks and len(ranks) == 1 and len(lines) > 1:
                 file.warn("results_grades_perhaps")
             return _rows(file, role, words, read)
-    is_collection = _is_named(file, "corpus|collection|docs|documents|passages")
+    is_collection = file.is_called("corpus|collection|docs|documents|passages")
     if is_collection and all("\t" in line for line in lines):
         return _collection(file)
-    if are(_TOPIC_LINE) and not is_text:
+    if are_topics and not is_text:
         return _rows(file, "questions", TOPICS, trec.read_topics)
     if is_text:
         return Source(file, "documents", DOCUMENT, documents=partial(trec.read_text, file))
@@ -231,11 +234,6 @@ def _check_not_of_measures(file: File, lines: Sequence[str]) -> None:
     measures = [line.split()[0] for line in lines if MEASURE.fullmatch(line.split()[0])]
     if len(measures) * 2 > len(lines):
         file.refuse("results_of_measures", measures=", ".join(dict.fromkeys(measures[:5])))
-
-
-def _is_named(file: File, pattern: str) -> bool:
-    name = re.sub(r"\.gz$", "", file.name.lower())
-    return bool(re.search(pattern, name.rpartition("/")[2]))
 
 
 def _json(file: File, chosen: Columns) -> Source:
@@ -259,7 +257,7 @@ def _json(file: File, chosen: Columns) -> Source:
         shape = shape if mapped else shape.before(chosen)
         listed = [*chain.from_iterable(groups)]
         read = partial(_read_lists, file, shape, systems, label, listed)
-        if _is_named(file, "qrel|gold|truth"):
+        if file.is_called("qrel|gold|truth"):
             file.warn("results_named_as_grades")
         return Source(file, "results", words, read, sample=values)
     if mapped:
@@ -320,14 +318,12 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
             return Source(file, "results", MULTI_SEARCH, partial(_read_multi_search, file))
         if first.get("kind") == "property" and "sha256" in first and "queries" in first:
             file.refuse("results_own_export")
-        are_of_systems = all(map(_are_scores, first.values())) and not _is_named(file, _OF_GRADES)
+        are_of_systems = all(map(_are_scores, first.values())) and not file.is_called(OF_GRADES)
         if _are_scores(first) and (measures := _measures(first)):
             file.refuse("results_of_measures", measures=", ".join(measures[:5]))
         if _are_scores(first) or are_of_systems:
-            may_be_grades = _are_scores(first) and _may_be_grades(first)
-            role = "grades" if may_be_grades and _is_named(file, _OF_GRADES) else "results"
-            if may_be_grades and role == "results":
-                file.warn("results_grades_perhaps")
+            is_qrels = _are_scores(first) and _are_grades(file, first)
+            role = "grades" if is_qrels else "results"
             return Source(file, role, SCORES, partial(_read_scores, file, role))
     if any(_judgments(value) for value in values):
         return _rows(file, "grades", JUDGMENTS, _read_judgments)
@@ -376,10 +372,12 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
         return table_rows.read_json(file, entries, chosen_columns, role or "result", id_column)
 
     if role in ("result", "grade"):
+        others = [name for name in flat if name not in columns.values()]
+        table_rows.report_left(file, others, columns)
         names = {name: as_text(value)[:80] for name, value in flat.items()}
         return Source(file, f"{role}s", JSON_ROWS, read, names=names)
     is_plain = not any(isinstance(value, list | dict) for value in row.values())
-    asks = _is_named(file, _OF_QUESTIONS) or (role == "question" and is_plain)
+    asks = file.is_called(_OF_QUESTIONS) or (role == "question" and is_plain)
     if asks and all(trec.topic_of(flat)[:2]):
         return _rows(file, "questions", TOPICS, trec.read_topics)
     if flat.keys() & _IDS and flat.keys() & _TEXTS:
@@ -484,9 +482,9 @@ def _measures(value: Values) -> list[str]:
     return next((some for some in names if all(map(MEASURE.fullmatch, some))), [])
 
 
-def _may_be_grades(value: Values) -> bool:
+def _are_grades(file: File, value: Values) -> bool:
     numbers = [number for inner in value.values() for number in inner.values()]  # type: ignore[attr-defined]
-    return all(isinstance(number, int) and -2 <= number <= _MOST_GRADE for number in numbers)
+    return all(isinstance(number, int) for number in numbers) and are_grades(file, numbers)
 
 
 def _read_scores(file: File, role: str, _beside: Beside) -> Iterator[Row]:

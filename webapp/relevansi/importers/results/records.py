@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -372,3 +373,33 @@ ROLE_OF_PART = {name: role for role, names in ITEM_ROLES.items() for name in nam
     "metadata": "metadata",
     "distance": "distance",
 }
+
+_RANKED = dict.fromkeys(("result", "hasil", "hit", "top"), "results") | {
+    "dokumen": "documents",
+    "konteks": "contexts",
+}
+"""The list that columns with a number have, by their name without it."""
+
+
+@lru_cache(maxsize=64)
+def numbered_columns(names: tuple[str, ...]) -> dict[str, list[str]]:
+    """The columns of each list that has a column for each rank from 0 or 1, by the list's name.
+
+    >>> numbered_columns(("query", "Result 1", "Result 2"))
+    {'results': ['Result 1', 'Result 2']}
+    >>> numbered_columns(("query", "top_1_id", "top_2_id"))
+    {'ids': ['top_1_id', 'top_2_id']}
+    """
+    by_number: dict[str, dict[int, str]] = defaultdict(dict)
+    for name in names:
+        numbered = re.fullmatch(r"(\D+?)[ _.-]?(\d{1,3})(?:[ _.-](\D+))?", name.strip())
+        stem = plain_name(numbered[3] or numbered[1]) if numbered else ""
+        key = _RANKED.get(stem) or (f"{stem}s" if part_of(stem) else "")
+        if numbered and key:
+            by_number[key].setdefault(int(numbered[2]), name)
+    lists = {
+        key: [columns[number] for number in sorted(columns)]
+        for key, columns in by_number.items()
+        if len(columns) > 1 and min(columns) < 2 and max(columns) - min(columns) < len(columns)
+    }
+    return {"results": lists["ranks"]} if [*lists] == ["ranks"] else lists

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -74,7 +75,7 @@ Rows = Iterator[Row]
 # blanks, dots, dashes and signs, without accents: as libraries and engines have them, Indonesian,
 # then Spanish, Portuguese, French, German, Chinese and Japanese.
 QUESTION_ROLES = {
-    "query_id": "query_id qid topic topic_id question_id id_query query_number id_pertanyaan "
+    "query_id": "query_id qid q_id topic topic_id question_id id_query query_number id_pertanyaan "
     "no_pertanyaan nomor_pertanyaan kode_pertanyaan "
     "id_pregunta id_pergunta id_requete id_question frage_id 查询id 问题id 問題id 質問id "
     "クエリid",
@@ -96,7 +97,7 @@ QUESTION_ROLES = {
     "grade": "grade rating relevance judgment judgement label qrel rel relevansi relevan "
     "nilai_relevansi tingkat_relevansi penilaian relevant is_relevant relevancia relevanz "
     "bewertung calificacion pertinence 相关性 相關性 関連度 評価",
-    "rater": "rater judge assessor annotator penilai "
+    "rater": "rater judge assessor annotator rater_name penilai "
     "evaluador avaliador evaluateur bewerter 评估者 評価者",
 }
 ITEM_ROLES = {
@@ -111,7 +112,7 @@ ITEM_ROLES = {
     "description extractive_answers extractive_segments snippets excerpt segment blurb "
     "overview summary memory teks isi "
     "isi_dokumen teks_dokumen isi_teks konten konteks dokumen "
-    "deskripsi kutipan ringkasan doc documento dokument texto contenido conteudo "
+    "deskripsi kutipan cuplikan ringkasan doc documento dokument texto contenido conteudo "
     "texte contenu inhalt 文本 内容 內容 正文 テキスト 本文",
     "url": "url link uri href source tautan sumber enlace lien 链接 連結 リンク",
     "rank": "rank position pos ranking hit_rank result_rank rank_position peringkat urutan posisi "
@@ -143,6 +144,8 @@ OF_RESULTS = re.compile(
 """What the name of a value of a result may begin with."""
 _TYPE = re.compile("_(?:t|s|ts|ss|txts?|txt_[a-z]{2})$")
 """How the names of Solr's dynamic fields end."""
+_UNIT = re.compile(r"_?[(\[].*$")
+"""What people write behind a name: (0-3), [cosine]."""
 _OF_ITEM = re.compile(
     "(?!(?:query|question|topic|user|author|session|trace|span|run|parent|model|category|thread|"
     "conversation|request|message|system|group|cluster|tenant|index|collection|dataset|type)_).+_id"
@@ -174,7 +177,10 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
     plain: dict[str, str] = {}
     for name in names:
         plain.setdefault(plain_name(name), name)
+    counts = Counter(_UNIT.sub("", spelled) for spelled in plain)
     for spelled, name in [*plain.items()]:
+        if counts[bare := _UNIT.sub("", spelled)] == 1:
+            plain.setdefault(bare, name)
         part = OF_RESULTS.sub("", _TYPE.sub("", spelled))
         if part in _PARTS:
             plain.setdefault(part, name)
@@ -437,6 +443,10 @@ KNOWN_HEADERS: tuple[Mapping[str, str], ...] = (
     {"query_id": "query_id", "doc_id": "document", "grade": "relevance", "rater": "rater"}
     | {"": "provenance"},
 )
+
+
+def has_known_header(names: Collection[str]) -> bool:
+    return any(set(header.values()) <= {*names} for header in KNOWN_HEADERS)
 
 
 def header_key(names: tuple[str, ...]) -> str:

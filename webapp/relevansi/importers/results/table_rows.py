@@ -6,9 +6,9 @@ import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain, islice
 from types import MappingProxyType
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,25 +22,32 @@ from relevansi.importers.results import (
     tables,
 )
 from relevansi.importers.results.files import File, reading
-from relevansi.importers.results.records import at, has_objects, literal, part_of
+from relevansi.importers.results.records import (
+    at,
+    has_objects,
+    literal,
+    numbered_columns,
+    part_of,
+)
 from relevansi.importers.results.rows import (
     BARE_ID,
     DOCUMENT_ROLES,
     EITHER,
     ITEM_ROLES,
-    KNOWN_HEADERS,
     OPEN_IDS,
     RETRIEVED,
     Columns,
     Notation,
     Row,
     Values,
+    as_number,
     as_rank,
     as_score,
     as_text,
     columns_of,
     cut,
     flat_row,
+    has_known_header,
     is_several,
     item_of,
     notation_of,
@@ -50,16 +57,27 @@ from relevansi.importers.results.rows import (
 from relevansi.importers.runs.csv_ratings import REQUIRED as OF_FIGURES
 from relevansi.importers.runs.csv_ratings import original_text
 from relevansi.importers.runs.json_documents import kind_of
+from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import ImportRefused, error
+from relevansi.kinds.document import Document
 from relevansi.records import EmptyOutcome, QueryState
 
+Head = Sequence[tuple[int, Sequence[object]]]
+"""The first rows of a table, each with its line."""
 Known = Callable[[set[str]], set[str]]
 """Those of some ids that the collections and grades of the same import have."""
 _ID = re.compile(r"(?!\d{4}-\d\d|\d\d?[/.]\d)(?=.*\d)\S{1,200}")  # no date
 _IDS = re.compile("(?:^|_)ids$")  # of several results, in one cell
 _BARE_IDS = re.compile(r"[\w.:#@+-]+(?:\s*[,;|]\s*[\w.:#@+-]+)*", re.ASCII)
 _NAMES_ID = re.compile("(?:^|_)(?:id|key|code|kode|slug|ref|file|nr|no|num|nummer|number|numero)$")
+_JUDGES = re.compile(
+    "(?:^|_)(?:q?rel|relevan(?:ce|t|t?si|z|cia)|grades?|ratings?|judge?ments?|rater|annotator|"
+    "penilai(?:an)?|bewertung)(?:_|$)"
+)
+OF_GRADES = "qrel|grade|judg|relevan|gold|truth|label"
+"""What is in the name of a file of grades."""
 _ORDERS = re.compile("rank|score|posi(?:tion|si)|peringkat|skor|urutan")
+_ROLES = ("result", "grade", "question", "document")
 _LOOKED_AT = 200  # rows by which columns are told apart
 OUTCOMES = frozenset(("", *EmptyOutcome))
 """What our own long CSV has in place of a grade for an empty list."""
@@ -71,6 +89,9 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
+_MONTH = "(?:Jan|Feb|Mar|Mrz|Apr|Ma[iy]|Mei|Jun|Jul|Aug|Agu|Sep|O[ck]t|Nov|De[csz])"
+_CHANGED = re.compile(rf"\d[.,]\d+E\+\d\d|\d\d?(?:-|\. ){_MONTH}|{_MONTH}[- ]\d\d")
+"""Ids that a spreadsheet took for a long number or a date."""
 _ID_NAMES = {
     name: place for place, name in enumerate(ITEM_ROLES["doc_id"].split()) if name not in EITHER
 }
@@ -165,18 +186,50 @@ def look(file: File, chosen: Columns) -> tuple[str, Mapping[str, str]]:
     Raises `UnknownNames` where no column is a question beside a document.
     """
     file = replace(file, problems=[], counts=Counter())  # what is read here is read again
-    table = next(tables.read(file, {*chosen.values()}), None)
-    if table is None:
-        file.refuse("file_empty", expected="results_file")
-    if {*OF_FIGURES} <= {name.lower() for name in table.names}:
+    parts = _parts(file, chosen)
+    if any({*OF_FIGURES} <= {*map(str.lower, part.table.names)} for part in parts):
         file.refuse("results_of_figures")
-    head = list(islice(table.rows, _LOOKED_AT))
-    if _shape_of(file, table.names, head, chosen):
-        return "result", _examples(table.names, head)
-    return _layout(file, table.names, head, chosen).role, _examples(table.names, head)
+    part = min(parts, key=lambda part: _ROLES.index(part.role))
+    return part.role, _examples(part.table.names, part.head)
 
 
-def _examples(names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]) -> dict[str, str]:
+class _Part(NamedTuple):
+    """A table with its first rows and how it is read: by a shape, else by a layout."""
+
+    table: tables.Table
+    head: Head
+    shape: shapes.Shape | None
+    layout: _Layout | None
+
+    @property
+    def role(self) -> str:
+        return self.layout.role if self.layout else "result"
+
+
+def _parts(file: File, chosen: Columns) -> list[_Part]:
+    """The tables of a file; of several, those that nobody knows are named and left out."""
+    parts: list[_Part] = []
+    unknown: list[tuple[str, UnknownNames]] = []
+    for table in tables.read(file, {*chosen.values()}):
+        head = list(islice(table.rows, _LOOKED_AT))
+        shape = _shape_of(file, table.names, head, chosen)
+        if shape:
+            report_left(file, [*filter(_DIGIT.search, table.names)], {"rank": ""})
+        try:
+            layout = None if shape else _layout(file, table.names, head, chosen)
+            parts.append(_Part(table, head, shape, layout))
+        except UnknownNames as refused:
+            unknown.append((table.name, refused))
+    if not (parts or unknown):
+        file.refuse("file_empty", expected="results_file")
+    if not parts:
+        raise max((refused for _, refused in unknown), key=lambda refused: len(refused.names))
+    if unknown:
+        file.warn("workbook_sheets_left", sheets=", ".join(name for name, _ in unknown)[:300])
+    return parts
+
+
+def _examples(names: Sequence[str], head: Head) -> dict[str, str]:
     cells = head[0][1] if head else [""] * len(names)
     texts = zip(names, map(as_text, cells), strict=False)
     return {name: text[:80] for name, text in texts if name}
@@ -184,35 +237,42 @@ def _examples(names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]
 
 def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
     """Every row of every table in a file; raises an `ImportRefused`."""
-    for table in tables.read(file, {*chosen.values()}):
-        head = list(islice(table.rows, _LOOKED_AT))
-        lines = chain(head, table.rows)
-        shape = _shape_of(file, table.names, head, chosen)
-        if shape:
-            parsed = ((line, _parsed(file, table.names, line, cells)) for line, cells in lines)
-            yield from json_lists.read(file, parsed, shape)
-            continue
-        layout = _layout(file, table.names, head, chosen)
-        if "doc_id" not in chosen and layout.role in ("result", "grade"):
-            id_column = known_id(file, layout.columns, table.names, head, known_ids)
-            layout = _layout_of(layout.role, {**layout.columns, **id_column}, layout.raters)
-        layout = replace(layout, notations=_notations(layout, table.names, head))
-        for line, cells in lines:
-            texts = [original_text(as_text(cell)) for cell in cells] if table.is_ours else cells
-            values = dict(zip(table.names, texts, strict=False))
-            values.pop("", None)
-            if table.is_ours and _is_outcome(layout, values):
-                file.counts["results_outcomes"] += bool(values[layout.columns["grade"]])
-                continue
-            if _is_total(layout, values):
-                file.warn("results_total_row", line=line)
-                continue
-            yield from _rows(file, line, values, layout, comma=table.comma, system=table.name)
+    parts = _parts(file, chosen)
+    are_systems = sum(part.role == "result" for part in parts) > 1
+    for part in parts:
+        system = part.table.name if are_systems else ""
+        if part.shape:
+            lines = chain(part.head, part.table.rows)
+            parsed = ((line, _parsed(file, part.table.names, line, cells)) for line, cells in lines)
+            for row in json_lists.read(file, parsed, part.shape):
+                yield replace(row, system=system) if system and not row.system else row
+        else:
+            yield from _rows_of(file, part, chosen, known_ids, system)
 
 
-def _notations(
-    layout: _Layout, names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]
-) -> dict[str, Notation]:
+def _rows_of(
+    file: File, part: _Part, chosen: Columns, known_ids: Known, system: str
+) -> Iterator[Row]:
+    """The rows of a table with a column for each role."""
+    table, head, layout = part.table, part.head, part.layout
+    assert layout
+    if "doc_id" not in chosen and layout.role in ("result", "grade"):
+        id_column = known_id(file, layout.columns, table.names, head, known_ids)
+        layout = _layout_of(layout.role, {**layout.columns, **id_column}, layout.raters)
+    layout = replace(layout, notations=_notations(layout, table.names, head))
+    for line, cells in chain(head, table.rows):
+        texts = [original_text(as_text(cell)) for cell in cells] if table.is_ours else cells
+        values = dict(zip(table.names, texts, strict=False))
+        values.pop("", None)
+        if table.is_ours and _is_outcome(layout, values):
+            file.counts["results_outcomes"] += bool(values[layout.columns["grade"]])
+        elif _is_total(layout, values):
+            file.warn("results_total_row", line=line)
+        else:
+            yield from _rows(file, line, values, layout, comma=table.comma, system=system)
+
+
+def _notations(layout: _Layout, names: Sequence[str], head: Head) -> dict[str, Notation]:
     places = {role: names.index(layout.columns[role]) for role in _NUMBERS & layout.columns.keys()}
     cells = {role: [as_text(row[at]).strip() for _, row in head] for role, at in places.items()}
     return {role: notation_of([*filter(None, texts)]) for role, texts in cells.items()}
@@ -273,9 +333,7 @@ def _is_nested(value: object) -> bool:
     return is_list or (isinstance(value, dict) and bool(value))
 
 
-def _shape_of(
-    file: File, names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]], chosen: Columns
-) -> shapes.Shape | None:
+def _shape_of(file: File, names: Sequence[str], head: Head, chosen: Columns) -> shapes.Shape | None:
     """The shape of rows that have a list of results in a cell."""
     mapped = shapes.mapped(chosen)
     values = [_parsed(file, names, line, cells) for line, cells in head[:20]]
@@ -301,17 +359,24 @@ def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]
     for role in ("query_id", "system", "answer", "category"):
         if columns.get(role) in values:
             values.setdefault(role, values[columns[role]])
-    numbered = _numbered(tuple(names))
+    numbered = numbered_columns(tuple(names))
     filled = [
         number
         for ranked in numbered.values()
         for number, name in enumerate(ranked, 1)
-        if as_text(values[name]).strip()
+        if not _is_nothing(values[name])
     ]
     for stem, ranked in numbered.items():
         cells = [values.pop(name) for name in ranked]
-        values[stem] = [cell if as_text(cell) else None for cell in cells[: max(filled, default=0)]]
+        values[stem] = [
+            None if _is_nothing(cell) else cell for cell in cells[: max(filled, default=0)]
+        ]
     return values
+
+
+def _is_nothing(cell: object) -> bool:
+    """Whether a cell is blank or only says so, as R and pandas write it."""
+    return not content_of(as_text(cell))
 
 
 def _listed(text: str, name: str) -> list[str] | None:
@@ -322,43 +387,7 @@ def _listed(text: str, name: str) -> list[str] | None:
     return re.split(r"[,;|\s]+", text) if are_ids else None
 
 
-_RANKED = dict.fromkeys(("result", "hasil", "hit", "top"), "results") | {
-    "dokumen": "documents",
-    "konteks": "contexts",
-}
-"""The list that columns with a number have, by their name without it."""
-
-
-@lru_cache(maxsize=64)
-def _numbered(names: tuple[str, ...]) -> dict[str, list[str]]:
-    """The columns of each list that has a column for each rank from 0 or 1, by the list's name.
-
-    >>> _numbered(("query", "Result 1", "Result 2"))
-    {'results': ['Result 1', 'Result 2']}
-    >>> _numbered(("query", "top_1_id", "top_2_id"))
-    {'ids': ['top_1_id', 'top_2_id']}
-    """
-    by_number: dict[str, dict[int, str]] = defaultdict(dict)
-    for name in names:
-        numbered = re.fullmatch(r"(\D+?)[ _.-]?(\d{1,3})(?:[ _.-](\D+))?", name.strip())
-        stem = plain_name(numbered[3] or numbered[1]) if numbered else ""
-        key = _RANKED.get(stem) or (f"{stem}s" if part_of(stem) else "")
-        if numbered and key:
-            by_number[key].setdefault(int(numbered[2]), name)
-    lists = {
-        key: [columns[number] for number in sorted(columns)]
-        for key, columns in by_number.items()
-        if len(columns) > 1 and min(columns) < 2 and max(columns) - min(columns) < len(columns)
-    }
-    return {"results": lists["ranks"]} if [*lists] == ["ranks"] else lists
-
-
-def _layout(
-    file: File,
-    names: Sequence[str],
-    head: Sequence[tuple[int, Sequence[object]]],
-    chosen: Columns,
-) -> _Layout:
+def _layout(file: File, names: Sequence[str], head: Head, chosen: Columns) -> _Layout:
     columns = columns_of(tuple(names), chosen)
     if "doc_id" not in columns and "doc_id" not in chosen:
         columns |= plain_id(names, head, columns)
@@ -373,23 +402,57 @@ def _layout(
     others = [name for name in names if name and name not in columns.values()]
     if not chosen:
         check_id(file, names, head, columns)
-    if kind == "result" and columns.keys() - {"query", "query_id"} == {"doc_id"} and others:
-        places = [names.index(name) for name in others]
-        cells = [as_text(row[at]).strip() for _, row in head for at in places]
-        grades = [as_rank(cell) for cell in filter(None, cells)]
-        is_small = "query" in columns or all(grade in (0, 1, 2, 3, 4) for grade in grades)
-        if not chosen and any(_ORDERS.search(plain_name(name)) for name in others):
-            raise _unknown(file, names, head)  # which of them is it?
-        if grades and None not in grades and is_small:
-            file.warn("results_grades_by_column", columns=", ".join(others))
-            return _layout_of("grade", columns, tuple(others))
-        file.warn("results_columns_left", columns=", ".join(others))
+    roles = columns.keys() - {"query", "query_id"}
+    if kind == "result" and roles == {"doc_id", "score"}:
+        place = names.index(columns["score"])
+        if are_grades(file, [as_number(cells[place]) for _, cells in head]):
+            kind, columns["grade"] = "grade", columns.pop("score")
+    if kind == "result" and roles == {"doc_id"} and others:
+        return _bare_layout(file, names, head, columns, chosen)
+    if kind in ("result", "grade") and not has_known_header(names):
+        report_left(file, others, columns)
     return _layout_of(kind, columns)
 
 
-def _settle_either(
-    columns: dict[str, str], names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]
-) -> None:
+def _bare_layout(
+    file: File, names: Sequence[str], head: Head, columns: Columns, chosen: Columns
+) -> _Layout:
+    """The layout of questions and ids beside columns that nobody knows, perhaps of raters."""
+    others = [name for name in names if name and name not in columns.values()]
+    places = [names.index(name) for name in others]
+    cells = [as_text(row[at]).strip() for _, row in head for at in places]
+    grades = [as_rank(cell) for cell in filter(None, cells)]
+    fits = [grade is not None and ("query" in columns or grade < 5) for grade in grades]
+    if not chosen and any(_ORDERS.search(plain_name(name)) for name in others):
+        raise _unknown(file, names, head)  # which of them is it?
+    if sum(fits) * 2 > len(fits):
+        file.warn("results_grades_by_column", columns=", ".join(others))
+        return _layout_of("grade", columns, tuple(others))
+    file.warn("results_columns_left", columns=", ".join(others))
+    return _layout_of("result", columns)
+
+
+def are_grades(file: File, numbers: Sequence[object]) -> bool:
+    """Whether numbers are grades: small and whole, in a file called so; else that is reported."""
+    may_be = all(number in (-2, -1, 0, 1, 2, 3, 4) for number in numbers)
+    if may_be and not file.is_called(OF_GRADES):
+        file.warn("results_grades_perhaps")
+    return may_be and file.is_called(OF_GRADES)
+
+
+def report_left(file: File, names: Sequence[str], columns: Columns) -> None:
+    """Report those of the other columns that may be orders or grades and are not read so."""
+    has_order = not columns.keys().isdisjoint(("rank", "score"))
+    left = [
+        name
+        for name in names
+        if _JUDGES.search(plain_name(name)) or (not has_order and _ORDERS.search(plain_name(name)))
+    ]
+    if left:
+        file.warn("results_columns_left", columns=", ".join(left)[:300])
+
+
+def _settle_either(columns: dict[str, str], names: Sequence[str], head: Head) -> None:
     """Take a column that may be an id or a text for the id where all its cells could be one."""
     name = columns.get("text", "")
     if plain_name(name) in EITHER:
@@ -398,9 +461,7 @@ def _settle_either(
             columns["doc_id"] = columns.pop("text")
 
 
-def _unknown(
-    file: File, names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]]
-) -> UnknownNames:
+def _unknown(file: File, names: Sequence[str], head: Head) -> UnknownNames:
     """The refusal of a table without known columns: by its lists of objects, else by its names."""
     for place in range(len(names)):
         _check_printed(file, head, place)
@@ -411,7 +472,7 @@ def _unknown(
     return unknown_names(file, _examples(names, head))
 
 
-def _check_printed(file: File, head: Sequence[tuple[int, Sequence[object]]], at_text: int) -> None:
+def _check_printed(file: File, head: Head, at_text: int) -> None:
     for line, cells in head:
         text = as_text(cells[at_text])
         if json_lists.PRINTED.match(text):
@@ -427,12 +488,7 @@ def _identify(name: str, cells: Sequence[str], texts: Sequence[str]) -> bool:
     return are_ids and len({*cells}) == len({*texts}) == len(pairs) < len(texts)
 
 
-def check_id(
-    file: File,
-    names: Sequence[str],
-    head: Sequence[tuple[int, Sequence[object]]],
-    columns: Columns,
-) -> None:
+def check_id(file: File, names: Sequence[str], head: Head, columns: Columns) -> None:
     """Raise `UnknownNames` where results have texts and ids under a name that nobody knows."""
     if role_of(columns) != "result" or "doc_id" in columns or "text" not in columns:
         return
@@ -443,9 +499,7 @@ def check_id(
             raise _unnamed_id(file, names, head, name)
 
 
-def _unnamed_id(
-    file: File, names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]], column: str
-) -> UnknownNames:
+def _unnamed_id(file: File, names: Sequence[str], head: Head, column: str) -> UnknownNames:
     """The refusal of a table that has ids of its documents under a name that nobody knows."""
     columns = {"columns": ", ".join(filter(None, names))[:300], "column": column}
     refused = UnknownNames(error("results_id_unnamed", file.name, columns))
@@ -454,9 +508,7 @@ def _unnamed_id(
     return refused
 
 
-def plain_id(
-    names: Sequence[str], head: Sequence[tuple[int, Sequence[object]]], columns: Columns
-) -> dict[str, str]:
+def plain_id(names: Sequence[str], head: Head, columns: Columns) -> dict[str, str]:
     """The column ``id`` beside a question as that of the results: its rows differ in it."""
     name = next((name for name in names if plain_name(name) in OPEN_IDS), "")
     question = columns.get("query") or columns.get("query_id")
@@ -470,18 +522,13 @@ def plain_id(
     are_different = len({*rows}) == len(rows) > len(counts)
     # A number for every row of the table is that of the row.
     are_numbers = any(
-        [row[-1] for row in rows] == [str(first + place) for place in range(len(rows))]
+        sum(row[-1] == str(place) for place, row in enumerate(rows, first)) * 2 > len(rows)
         for first in (0, 1)
     )
     return {"doc_id": name} if are_different and not are_numbers else {}
 
 
-def plain_rank(
-    file: File,
-    names: Sequence[str],
-    head: Sequence[tuple[int, Sequence[object]]],
-    columns: Columns,
-) -> dict[str, str]:
+def plain_rank(file: File, names: Sequence[str], head: Head, columns: Columns) -> dict[str, str]:
     """The column that numbers the results of each list, where none is called a rank or a score."""
     if role_of(columns) != "result" or not columns.keys().isdisjoint(("rank", "score", "grade")):
         return {}
@@ -503,11 +550,7 @@ def plain_rank(
 
 
 def known_id(
-    file: File,
-    columns: Columns,
-    names: Sequence[str],
-    head: Sequence[tuple[int, Sequence[object]]],
-    known_ids: Known,
+    file: File, columns: Columns, names: Sequence[str], head: Head, known_ids: Known
 ) -> dict[str, str]:
     """That of several columns of ids whose values the collections have, ``{}`` for a single one.
 
@@ -515,8 +558,7 @@ def known_id(
     """
     used = {name for role, name in columns.items() if role != "doc_id"}
     of_ids = [name for name in names if plain_name(name) in _ID_NAMES and name not in used]
-    is_known = any(set(header.values()) <= {*names} for header in KNOWN_HEADERS)
-    if is_known or len(of_ids) < 2 or "doc_id" not in columns:
+    if has_known_header(names) or len(of_ids) < 2 or "doc_id" not in columns:
         return {}
     samples = {
         name: {as_text(cells[names.index(name)]).strip() for _, cells in head} for name in of_ids
@@ -550,7 +592,7 @@ def _rows(
         file.refuse("csv_cell_blank", line=line, column=column)
     if "system" in columns and not texts["system"] and layout.role == "result":
         file.refuse("csv_cell_blank", line=line, column=columns["system"])
-    item = item_of(values, layout.of_items, layout.of_questions)
+    item = _item(values, layout)
     rank = _rank(file, line, texts, columns)
     score = _score(values, layout, comma=comma) if texts.get("score") else None
     if texts.get("score") and score is None:
@@ -564,6 +606,8 @@ def _rows(
         file.refuse("results_names_no_item", line=line)
     is_blank = item is None and rank is None and score is None
     wrong = json_lists.failure(values) if is_blank else ""
+    file.counts["results_rows_blank"] += is_blank and layout.role == "result" and not wrong
+    file.counts["results_ids_changed"] += _is_changed(item)
     grade = texts.get("grade")
     if grade and (notation := layout.notations.get("grade")):
         grade = Notation(notation.mark).plain(grade)
@@ -588,6 +632,16 @@ def _rows(
             state=QueryState.FAILED if wrong else QueryState.RESULTS,
             error=cut(wrong),
         )
+
+
+def _item(values: Values, layout: _Layout) -> Document | None:
+    item = item_of(values, layout.of_items, layout.of_questions)
+    parts = (item.doc_id, item.title, item.text, item.url) if item else ()
+    return None if all(map(_is_nothing, parts)) else item
+
+
+def _is_changed(item: Document | None) -> bool:
+    return bool(item and item.doc_id and _CHANGED.fullmatch(item.doc_id))
 
 
 def _score(values: Values, layout: _Layout, *, comma: bool) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time
 from io import BytesIO
@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from relevansi.importers.results.files import LONGEST_RECORD, MOST_UNPACKED, File
+from relevansi.importers.results.records import numbered_columns, part_of
 from relevansi.importers.results.rows import as_text, guessed
 from relevansi.importers.runs.problems import UnreadableFile, error
 
@@ -24,8 +25,9 @@ LONGEST_HEADER = 64 * 1024
 _LOOKED_AT = 20  # rows above which a header may stand
 _MOST_ROWS = 1_048_576  # of a sheet
 _LONGEST_NUMBER = 15  # digits that a workbook keeps
-_RULE = re.compile(r"[\s|+:]*-[\s|+:-]*|\s*\(\d+ rows?\)\s*")
-"""Lines that Markdown, psql and mysql draw in a table, and how many rows psql counts."""
+_RULE = re.compile(r"[\s|+:]*-[\s|+:-]*|\s*\(?\d+ rows?(?:\)| in set.*)\s*")
+"""Lines that Markdown, psql and mysql draw in a table, and how many rows these count."""
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff]")
 _CARRIED = ("query_id", "query", "system", "answer", "category")
 
 
@@ -49,31 +51,42 @@ def read(file: File, chosen: Collection[str] = ()) -> Iterator[Table]:
     `chosen` are names of columns that a person named. Raises `UnreadableFile`.
     """
     start = file.start()
-    if start.startswith(b"PAR1"):
-        yield _parquet(file)
-    elif start.startswith(b"PK"):
-        yield from _sheets(file, chosen)
+    if start.startswith(b"PK"):
+        tables = _sheets(file, chosen)
     else:
-        yield _csv(file, chosen)
+        is_parquet = start.startswith(b"PAR1")
+        tables = iter([_parquet(file) if is_parquet else _csv(file, chosen)])
+    for table in tables:
+        yield table._replace(rows=_without_header(table))
+
+
+def _without_header(table: Table) -> Iterator[tuple[int, Sequence[object]]]:
+    """The rows of a table that do not repeat its header, as tables in one file or in print do."""
+    last = [*table.names[-1:]]
+    for line, cells in table.rows:
+        if cells[-1:] != last or _names(cells) != table.names:
+            yield line, cells
 
 
 def header_of(file: File, chosen: Collection[str] = ()) -> tuple[str, ...]:
     """The names of the columns of a CSV file; ``()`` for a file whose first line is no header."""
     first = list(islice(file.lines(), 1 + _LOOKED_AT))
-    delimiter, at = _dialect([line for _, line in first], chosen)
-    head = first[at][1] if len(first) > at else ""
-    cells = next(csv.reader([head.strip("\r\n")], delimiter=delimiter), [])
-    return _names(cells)
+    lines = [line for _, line in first]
+    delimiter, at = _dialect(lines, chosen)
+    return _names(_split(lines[at:], delimiter))
 
 
 def _names(cells: Iterable[object]) -> tuple[str, ...]:
-    return tuple(as_text(cell).strip() for cell in cells)
+    return tuple(_INVISIBLE.sub("", as_text(cell)).strip() for cell in cells)
 
 
 def _score(names: Sequence[str], chosen: Collection[str]) -> int:
     """How many of these are names of columns that are known."""
     lowered = {name.lower() for name in chosen}
-    return len(guessed(tuple(names))) + sum(name.lower() in lowered for name in names)
+    columns = guessed(tuple(names))
+    others = (part_of(name) for name in names if name not in columns.values())
+    has_lists = any(others) or bool(numbered_columns(tuple(names)))
+    return len(columns) + has_lists + sum(name.lower() in lowered for name in names)
 
 
 def _dialect(lines: Sequence[str], chosen: Collection[str]) -> tuple[str, int]:
@@ -82,23 +95,25 @@ def _dialect(lines: Sequence[str], chosen: Collection[str]) -> tuple[str, int]:
     separator = re.fullmatch(r"\s*sep=(.)\s*", lines[blank]) if lines else None
     if separator:
         return separator[1], blank + 1
-    for number, line in enumerate(lines[:_LOOKED_AT]):
-        names = {mark: _split(line, mark) for mark in DELIMITERS}
+    for number in range(min(len(lines), _LOOKED_AT)):
+        names = {mark: _split(lines[number:], mark) for mark in DELIMITERS}
         scores = {mark: _score(cells, chosen) for mark, cells in names.items()}
         delimiter = max(DELIMITERS, key=lambda mark: (scores[mark], len(names[mark])))
         above, filled = (
             len([*filter(None, cells)])
-            for cells in (_split(lines[blank], delimiter), names[delimiter])
+            for cells in (_split(lines[blank:], delimiter), names[delimiter])
         )
         has_title_above = 2 * above <= filled + 1
         if scores[delimiter] > 1 and (number == blank or has_title_above):
             return delimiter, number
-    head = lines[blank] if lines else ""
-    return max(DELIMITERS, key=lambda mark: len(_split(head, mark))), blank
+    return max(DELIMITERS, key=lambda mark: len(_split(lines[blank:], mark))), blank
 
 
-def _split(line: str, mark: str) -> list[str]:
-    return [cell.strip(' "\r\n') for cell in line[:LONGEST_HEADER].split(mark)]
+def _split(lines: Sequence[str], mark: str) -> list[str]:
+    """The cells of the first record in some lines."""
+    csv.field_size_limit(LONGEST_RECORD)
+    reader = csv.reader((line[:LONGEST_HEADER] for line in lines), delimiter=mark)
+    return [cell.strip(' "\r\n') for cell in next(reader, [])]
 
 
 def _csv(file: File, chosen: Collection[str]) -> Table:
@@ -111,17 +126,28 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     names = _checked(file, _names(cells), line)
     if delimiter == "|":
         records = _stripped(records)
+    head = list(islice(records, _LOOKED_AT))
+    # R writes the numbers of rows without a name above them.
+    numbers = [cells[0] for _, cells in head if len(cells) == len(names) + 1]
+    if head and numbers == [str(number) for number in range(1, len(head) + 1)]:
+        names = ("", *names)
     wrote = "provenance" in names or names[:2] == ("query_id", "question")
     return Table(
         names,
-        _whole_rows(file, records, len(names)),
+        _whole_rows(file, chain(head, records), len(names)),
         comma=delimiter != ",",
         is_ours=wrote,
     )
 
 
 def _checked(file: File, names: tuple[str, ...], line: int) -> tuple[str, ...]:
-    lowered = [name.lower() for name in names]
+    # pandas numbers the names that occur again.
+    again = (re.sub(r"\.\d+$", "", name) for name in names)
+    firsts = (
+        first if first in names and guessed((first,)) else name
+        for first, name in zip(again, names, strict=True)
+    )
+    lowered = [name.lower() for name in firsts]
     twice = sorted({name for name in lowered if name and lowered.count(name) > 1})
     if len(names) > MOST_COLUMNS:
         file.refuse("results_many_columns", line=line, limit=MOST_COLUMNS)
@@ -134,7 +160,6 @@ def _csv_records(
     file: File, lines: Iterable[tuple[int, str]], delimiter: str
 ) -> Iterator[tuple[int, list[str]]]:
     """The records of a CSV file that have a cell; a quotation mark left open refuses the file."""
-    csv.field_size_limit(LONGEST_RECORD)
     number = first = 0
 
     def texts() -> Iterator[str]:
@@ -193,7 +218,7 @@ def _whole_rows(
 
 
 def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
-    """The sheets of a workbook that have a header with two known names, else its first one."""
+    """The sheets of a workbook that are not blank, each with its likeliest header."""
     book = _workbook(file)
     tables: list[Table] = []
     for sheet in book.worksheets:
@@ -201,22 +226,21 @@ def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
         sheet.reset_dimensions()
         rows = _sheet_rows(file, sheet)
         head = list(islice(rows, _LOOKED_AT))
-        scores = [_score(_names(_values(cells)), chosen) for _, cells in head]
-        at = next((n for n, score in enumerate(scores) if score > 1), None)
-        if at is None:
-            continue
-        line, cells = head[at]
-        names = _checked(file, _names(_values(cells)), line)
-        tables.append(Table(names, _filled(file, names, chain(head[at + 1 :], rows)), sheet.title))
-    if not tables and book.worksheets:
-        rows = _sheet_rows(file, book.worksheets[0])
-        head = list(islice(rows, _LOOKED_AT))
-        # Nobody knows its columns: the first of its fullest rows has their names.
-        counts = [sum(value not in (None, "") for value in _values(cells)) for _, cells in head]
-        at = counts.index(max(counts)) if counts else 0
-        line, cells = head[at] if head else (1, ())
-        names = _checked(file, _names(_values(cells)), line)
-        tables = [Table(names, _filled(file, names, chain(head[at + 1 :], rows)))]
+        headers = [_names(_values(cells)) for _, cells in head]
+        scores = [_score(names, chosen) for names in headers]
+        # Where nobody knows its columns, the first of its fullest rows has their names.
+        counts = [
+            (min(score, 1), len([*filter(None, names)]))
+            for score, names in zip(scores, headers, strict=True)
+        ]
+        fullest = counts.index(max(counts)) if counts else None
+        at = next((place for place, score in enumerate(scores) if score > 1), fullest)
+        if at is not None:
+            names = headers[at]
+            if scores[at] > 1 or len(book.worksheets) == 1:
+                names = _checked(file, names, head[at][0])
+            below = _filled(file, names, chain(head[at + 1 :], rows))
+            tables.append(Table(names, below, sheet.title))
     yield from tables if len(tables) > 1 else (table._replace(name="") for table in tables)
 
 
@@ -275,9 +299,10 @@ def _filled(
     """
     columns = guessed(tuple(filter(None, names)))
     carried = {role: names.index(columns[role]) for role in _CARRIED if role in columns}
-    ids = {names.index(columns[role]): role for role in ("doc_id", "query_id") if role in columns}
+    ids = [names.index(columns[role]) for role in ("doc_id", "query_id") if role in columns]
+    known = [names.index(name) for name in columns.values()]
     above: list[object] = [None] * len(names)
-    lacking: tuple[int, int] | None = None
+    lacking: dict[int, int] = {}  # the first row without a value, by column
     for number, cells in rows:
         values = [_plain(cell) for cell in cells[: len(names)]]
         values += [None] * (len(names) - len(values))
@@ -285,8 +310,9 @@ def _filled(
         for at in ids:
             if at < len(cells):
                 _report_id(file, cells[at])
-                if values[at] is None and lacking is None:
-                    lacking = number, at
+        for at in known:
+            if at < len(cells) and values[at] is None:
+                lacking.setdefault(at, number)
         question_columns = [carried[role] for role in ("query_id", "query") if role in carried]
         is_another = any(values[at] not in (None, "", above[at]) for at in question_columns)
         for role, at in carried.items():
@@ -296,21 +322,33 @@ def _filled(
                 file.counts["workbook_filled"] += 1
             above[at] = values[at]
         yield number, values
-    if lacking and _has_formulas(file, *lacking):
-        file.counts["workbook_formulas"] += 1
+    if lacking:
+        file.counts["workbook_formulas"] += _count_formulas(file, lacking)
 
 
 def _plain(cell: Any) -> object:
     """The value of a cell as text or number; a whole number as the sheet shows it."""
-    value = cell.value
-    if isinstance(value, datetime | date | time):
-        return value.isoformat().removesuffix("T00:00:00")
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
+    value = _plain_value(cell.value)
     if isinstance(value, int) and not isinstance(value, bool):
         form = cell.number_format
         return str(value).zfill(len(form)) if form and set(form) == {"0"} else value
-    return value if isinstance(value, str | float | bool | None) else str(value)
+    return value
+
+
+def _plain_value(value: object) -> object:
+    """A value of a workbook or parquet file as JSON has it; a whole number without a point."""
+    match value:
+        case dict():
+            return {name: _plain_value(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_plain_value(inner) for inner in value]
+        case datetime() | date() | time():
+            return value.isoformat().removesuffix("T00:00:00")
+        case bytes():
+            return value.decode("utf-8", "replace")
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def _report_id(file: File, cell: Any) -> None:
@@ -321,15 +359,16 @@ def _report_id(file: File, cell: Any) -> None:
         file.warn("workbook_digits", line=cell.row, cell=cell.coordinate, digits=_LONGEST_NUMBER)
 
 
-def _has_formulas(file: File, number: int, column: int) -> bool:
-    """Whether a cell that has no value has a formula, whose value was never stored."""
+def _count_formulas(file: File, rows: Mapping[int, int]) -> int:
+    """How many columns have, in these rows, a formula whose value was never stored."""
+    columns = set()
     for sheet in _workbook(file, formulas=True).worksheets:
         sheet.reset_dimensions()
-        rows = sheet.iter_rows(min_row=number, max_row=number, values_only=True)
-        for cells in rows:
-            if len(cells) > column and str(cells[column]).startswith("="):
-                return True
-    return False
+        cells = sheet.iter_rows(max_row=max(rows.values()), values_only=True)
+        for number, values in enumerate(cells, 1):
+            in_row = (at for at, first in rows.items() if first == number and at < len(values))
+            columns |= {at for at in in_row if str(values[at]).startswith("=")}
+    return len(columns)
 
 
 def _parquet(file: File) -> Table:
@@ -346,6 +385,6 @@ def _parquet(file: File) -> Table:
         for batch in table.iter_batches():
             for row in batch.to_pylist():
                 number += 1
-                yield number, list(row.values())
+                yield number, [_plain_value(value) for value in row.values()]
 
     return Table(names, rows())

@@ -29,9 +29,10 @@ from relevansi.kinds.document import Document
 from relevansi.records import OnProgress, no_progress
 
 RUN_LINE = re.compile(
-    r"\S+\s+\S+\s+\S+\s+\d+\s+[-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|inf|nan)\s+\S.*", re.IGNORECASE
+    r"\S+\s+\S+\s+\S+\s+\d+(?:\.0+)?\s+[-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|inf|nan)\s+\S.*",
+    re.IGNORECASE,
 )
-RANKS_LINE = re.compile(r"\S+\t\S+\t\d+\s*")
+RANKS_LINE = re.compile(r"\S+\s+\S+\s+\d+\s*")
 SCORES_LINE = re.compile(r"\S+\t\S+(?:\t\d+)?\t-?\d+\.\d+(?:[eE][-+]?\d+)?\s*")
 NAMED_LINE = re.compile(r"\S+\t\S+\t\d+\t-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\t\S+\s*")
 UNTAGGED_LINE = re.compile(
@@ -39,6 +40,7 @@ UNTAGGED_LINE = re.compile(
 )
 _COMMAS = re.compile(r"[^\s,]+,\s*(?:Q?0,\s*[^\s,]+,\s*)?(?:[^\s,]+,\s*){2,3}[^\s,]+\s*")
 QRELS_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(?:\.\d+)?\s*")
+_QUOTED = re.compile(r'(?<![^\s,])"([^"]*)"(?![^\s,])')
 _RUN_WORDS, _RANK = 6, 3
 _LINES_OF_START = 20
 _TOPIC = re.compile(r"<top(?:ic)?(?:\s([^>]*))?>", re.IGNORECASE)
@@ -49,7 +51,12 @@ _MOST_TEXT = 2**20  # characters of one document
 
 
 def with_tabs(line: str) -> str:
-    """A line of a run whose words have commas between them with tabs; any other one as it is."""
+    """A line of a run whose words have commas between them with tabs; any other one as it is.
+
+    Quotation marks round words, as R and spreadsheets write them, are left off.
+    """
+    if '"' in line:
+        line = _QUOTED.sub(r"\1", line)
     return re.sub(r",[ \t]*", "\t", line) if _COMMAS.fullmatch(line) else line
 
 
