@@ -23,7 +23,6 @@ from relevansi import labels
 from relevansi.db import outages
 from relevansi.db.engine import PROGRAM, Database
 from relevansi.db.tables.people import Rater
-from relevansi.db.tables.phase_3 import Participant
 from relevansi.db.tables.study import Study
 from relevansi.failures import Conflict, Refused
 from relevansi.i18n import mark
@@ -131,7 +130,8 @@ class CurrentUser(NamedTuple):
     ``is_shut_out``: the request is from another machine, and those are refused until somebody
     can sign in. ``key`` is the name under which the browser keeps a person's things: empty for a
     stranger and a program, ``None`` where the user was not looked up. ``scopes`` are what a
-    program may do for its rater, by the token of ``token_id``.
+    program may do for its rater, by the token of ``token_id``. ``guest_name`` is the pseudonym of a
+    participant.
     """
 
     rater_id: int | None = None
@@ -140,6 +140,7 @@ class CurrentUser(NamedTuple):
     is_local: bool = False
     is_shut_out: bool = False
     guest_id: int | None = None
+    guest_name: str = ""
     key: str | None = None
     scopes: tuple[str, ...] = ()
     token_id: int | None = None
@@ -206,16 +207,6 @@ def study(session: Session) -> Study:
 
 def now() -> datetime:
     return datetime.now(UTC)
-
-
-def name_of_guest() -> str:
-    """Return the pseudonym of the participant who asks; empty for everybody else."""
-    guest_id = current_user().guest_id
-    if guest_id is None:
-        return ""
-    with database().reading() as session:
-        participant = session.get(Participant, guest_id)
-        return "" if participant is None else participant.pseudonym
 
 
 def check_study() -> None:
@@ -310,7 +301,7 @@ def _user_of_guest(session: Session, cookie: dict[str, Any]) -> CurrentUser:
     if participant is None:
         return CurrentUser(key="")
     key = _key(study.id, study.created_at, session_cookie.GUEST, participant.id)
-    return CurrentUser(guest_id=participant.id, key=key)
+    return CurrentUser(guest_id=participant.id, guest_name=participant.pseudonym, key=key)
 
 
 def is_for_programs() -> bool:

@@ -113,13 +113,9 @@ def site() -> SimpleNamespace:
     """
     user = access.current_user()
     rater, rater_menu = _name_and_menu()
-    try:
-        guest = access.name_of_guest()
-    except SQLAlchemyError:
-        guest = ""
     is_folder = current_app.config["FOLDER"] is not None
     menu = "owner" if user.is_owner else "rater"
-    guide = "raters" if rater else "participants" if guest else "index"
+    guide = "raters" if rater else "participants" if user.guest_name else "index"
     return SimpleNamespace(
         rater=rater,
         is_owner=user.is_owner,
@@ -132,8 +128,8 @@ def site() -> SimpleNamespace:
         languages={code: language_name(code) for code in LANGUAGES},
         database=access.database().description,
         version=_version(),
-        guest=guest,
-        home=access.GUEST_HOME if guest else "home.show",
+        guest=user.guest_name,
+        home=access.GUEST_HOME if user.guest_name else "home.show",
         guide="index" if user.is_owner else guide,
         key=user.key,
         menu=() if is_folder else features.menu("owner") if user.is_owner else rater_menu,

@@ -134,7 +134,7 @@ def _page(
             offered=offered,
             is_open=phase is not None and phase.is_open,
             known=participant.pseudonym if participant and participant.agreed_at else "",
-            present=access.name_of_guest(),
+            present=access.current_user().guest_name,
             renewed=form.consent.data not in {None, text.id},
             errors=errors or {},
         )
