@@ -246,7 +246,7 @@ def test_of_a_form_that_breaks_off_nothing_is_believed(app: Flask) -> None:
         *((name, "404") for name in ("HTTP_COOKIE", "QUERY_STRING", "PATH_INFO")),
     ],
 )
-def test_what_a_stranger_sends_is_not_memory_left_by(app: Flask, header: str, status: str) -> None:
+def test_what_a_stranger_sends_is_not_kept(app: Flask, header: str, status: str) -> None:
     def ask(number: int, length: int) -> None:
         value = f"/{number:04}{'x' * length}"
         environ = create_environ("/none", environ_overrides={header: value})
