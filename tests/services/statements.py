@@ -11,7 +11,7 @@ from relevansi.db.engine import Database
 
 
 @contextmanager
-def counted(database: Database) -> Iterator[list[str]]:
+def statements_of(database: Database) -> Iterator[list[str]]:
     statements: list[str] = []
 
     def note(_conn: object, _cursor: object, statement: str, *_arguments: object) -> None:

@@ -46,9 +46,9 @@ from tests.services.gold.gold_files import (
     v2_file,
 )
 from tests.services.rating.blind_raters import Robot, set_study
-from tests.services.rating.particulars import exported, known, stored
+from tests.services.rating.particulars import exported, of_run, stored
 from tests.services.runs.runs import card, click, query, run, store
-from tests.services.statements import counted
+from tests.services.statements import statements_of
 
 
 @pytest.fixture(name="run_id")
@@ -462,7 +462,7 @@ def test_decisions_cost_a_blind_rater_s_page_no_more_statements(
 ) -> None:
     def cost() -> int:
         session.expire_all()
-        with counted(database) as statements:
+        with statements_of(database) as statements:
             assert blind.marks()
         return len(statements)
 
@@ -471,7 +471,7 @@ def test_decisions_cost_a_blind_rater_s_page_no_more_statements(
     blind.decide("a", "price", "fail", "x")
     assert cost() == before
     set_study(session, study, badges_while_blind=False)
-    with counted(database) as statements:
+    with statements_of(database) as statements:
         assert blind.marks() == {}
     assert statements == []
 
@@ -512,7 +512,7 @@ def test_the_distance_to_the_gold_question_s_place_is_computed_and_exported(
     particulars.show_offered_notes(session, study, NOW)
     set_study(session, study, show_record=True)
 
-    result = known(session, study, run_id)
+    result = of_run(session, study, run_id)
     offline = exported(session, study, run_id)
 
     # 0.01 degrees of longitude at 3.6 degrees north: 6371 km x cos 3.6 x 0.01 x pi / 180.

@@ -10,7 +10,7 @@ from relevansi.db.tables.study import Study
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.services.machine_judges import machines
-from tests.services.machine_judges.machines import made, saying
+from tests.services.machine_judges.machines import saying, stored_judge
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import card, query
 
@@ -42,4 +42,4 @@ def _judge(session: Session, study: Study, bot: Bot) -> MachineJudge:
     set_study(session, study, repeat_percent=0, blind=True)
     for method in ("hybrid", "vector"):
         stored(session, study, method, *QUESTIONS)
-    return made(session, study, machines.endpoint(bot))
+    return stored_judge(session, study, machines.endpoint(bot))

@@ -48,7 +48,7 @@ def always(verdict: str) -> Behaviour:
     return saying(lambda _prompt: verdict)
 
 
-def made(
+def stored_judge(
     session: Session,
     study: Study,
     at: JudgeEndpoint,

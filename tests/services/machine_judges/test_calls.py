@@ -41,7 +41,7 @@ from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
-from tests.services.machine_judges.machines import made, text, worked
+from tests.services.machine_judges.machines import stored_judge, text, worked
 from tests.services.rating.blind_raters import set_study, stored
 from tests.services.runs.runs import card, query
 
@@ -94,7 +94,7 @@ def _bot() -> Iterator[Bot]:
 def _judge(session: Session, study: Study, bot: Bot) -> MachineJudge:
     """A judge of a study with two runs that share a card."""
     two_runs(session, study)
-    return made(session, study, machines.endpoint(bot))
+    return stored_judge(session, study, machines.endpoint(bot))
 
 
 def test_every_pooled_card_gets_one_call_and_an_empty_list_none(
@@ -147,7 +147,7 @@ def test_the_next_session_calls_again_for_failed_cards_alone(
     broken = [text("no"), machines.always("relevant"), text("no"), machines.always("not_relevant")]
     with bots.serving(*broken) as bot:
         at = machines.endpoint(bot)
-        judge = made(session, study, at)
+        judge = stored_judge(session, study, at)
         first = worked(session, judge, at)
         assert len(bot.asked) == CARDS
         assert len(verdicts(session, judge)) == CARDS - 2
@@ -194,7 +194,7 @@ def test_an_answer_in_a_code_fence_is_judged_and_counted(session: Session, study
     two_runs(session, study)
     with bots.serving(fenced, machines.always("not_relevant")) as bot:
         at = machines.endpoint(bot)
-        judge = made(session, study, at)
+        judge = stored_judge(session, study, at)
         ended = worked(session, judge, at, Terms(most_calls=2))
 
     result = sessions.progress(session, judge, NOW)
@@ -273,12 +273,12 @@ def test_another_prompt_is_another_judge_and_the_first_stays(
     session: Session, study: Study, bot: Bot, judge: MachineJudge
 ) -> None:
     at, before = machines.endpoint(bot), (judge.model, judge.prompt, judge.prompt_sha256)
-    other_judge = made(session, study, at, name="Lain", prompt="{question} {card}")
+    other_judge = stored_judge(session, study, at, name="Lain", prompt="{question} {card}")
     with pytest.raises(NameTaken):
-        made(session, study, at, name="mesin")
+        stored_judge(session, study, at, name="mesin")
     for unfit in ("{question}", "{card}", "{question} {card}" + "x" * 20_000):
         with pytest.raises(UnfitPrompt):
-            made(session, study, at, name="Baru", prompt=unfit)
+            stored_judge(session, study, at, name="Baru", prompt=unfit)
 
     assert other_judge.rater_id != judge.rater_id
     assert other_judge.prompt_sha256 != judge.prompt_sha256
@@ -293,7 +293,7 @@ def test_a_key_is_sent_from_its_variable_and_stored_nowhere(
     two_runs(session, study)
     with bots.serving(machines.always("relevant")) as bot:
         at = machines.endpoint(bot, key_variable="MY_JUDGE_KEY")
-        judge = made(session, study, at)
+        judge = stored_judge(session, study, at)
         with pytest.raises(MissingKey):
             sessions.start(session, judge, at, Terms(), NOW)
         monkeypatch.setenv("MY_JUDGE_KEY", "sk-secret")
@@ -317,7 +317,7 @@ def test_a_card_is_described_without_address_and_number(
         image_url="https://hidden.example/x.jpg",
     )  # fmt: skip
     stored(session, study, METHOD, query(1, house, text="Rumah {card}?"))
-    judge = made(session, study, machines.endpoint(bot), prompt="Q: {question}\nC: {card}")
+    judge = stored_judge(session, study, machines.endpoint(bot), prompt="Q: {question}\nC: {card}")
     worked(session, judge, machines.endpoint(bot))
 
     (message,) = bot.asked[0]["messages"]
@@ -333,7 +333,7 @@ def test_deleting_a_run_or_the_judge_leaves_nothing_behind(
     session: Session, study: Study, bot: Bot
 ) -> None:
     first, _ = two_runs(session, study)
-    judge = made(session, study, machines.endpoint(bot))
+    judge = stored_judge(session, study, machines.endpoint(bot))
     worked(session, judge, machines.endpoint(bot))
     runs.delete_run(session, study, first, NOW)
     n_calls = session.scalar(select(func.count()).select_from(MachineCall))
@@ -351,7 +351,7 @@ def test_five_cards_and_no_sixth_are_refused_however_many_calls_are_at_once(
     two_runs(session, study)
     with bots.serving(bots.status(401, {"error": {"message": "bad key"}})) as bot:
         at = machines.endpoint(bot)
-        judge = made(session, study, at)
+        judge = stored_judge(session, study, at)
         work = JudgeWork(judge.rater_id, at, machines.QUICK)
         begun = sessions.start(session, judge, at, Terms(at_once=3), NOW)
         for at_once in (3, 2):  # of five, three are refused already: two more may be
@@ -373,7 +373,7 @@ def test_a_try_counts_as_a_call(session: Session, study: Study) -> None:
     two_runs(session, study)
     with bots.serving(bots.status(503, {})) as bot:
         at = machines.endpoint(bot)
-        ended = worked(session, made(session, study, at), at, Terms(most_calls=3))
+        ended = worked(session, stored_judge(session, study, at), at, Terms(most_calls=3))
 
         assert len(bot.asked) == 3
     assert (ended.state, ended.calls) == (SessionState.CAPPED, 3)

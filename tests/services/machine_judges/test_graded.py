@@ -93,7 +93,7 @@ def test_a_machine_that_grades_documents_is_compared_by_weighted_kappas(
     with bots.serving(saying(decide)) as bot:
         at = machines.endpoint(bot)
         prompt = judges.usual_prompt(study)
-        judge = machines.made(session, study, at, prompt=prompt)
+        judge = machines.stored_judge(session, study, at, prompt=prompt)
         worked(session, judge, at)
     result = judges.beside_people(session, study, judge)
 

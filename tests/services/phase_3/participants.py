@@ -70,7 +70,7 @@ def agreed(
     return result
 
 
-def asked(
+def ask_question(
     session: Session,
     participant: Participant,
     text: str = "Rumah di Cemara?",

@@ -28,7 +28,14 @@ from relevansi.services.phase_3 import findings, own_questions, participants, qu
 from relevansi.services.phase_3.asking import FailedCall
 from relevansi.services.study import studies
 from tests.conftest import NOW, copied
-from tests.services.phase_3.participants import WORK, asked, claimed, only, place, taking_part
+from tests.services.phase_3.participants import (
+    WORK,
+    ask_question,
+    claimed,
+    only,
+    place,
+    taking_part,
+)
 from tests.services.runs.runs import click
 from tests.stored_studies import open_study
 
@@ -46,7 +53,7 @@ def rated(
     text: str = "Rumah di Cemara?",
 ) -> int:
     """Ask and rate one question with two cards in its answer; return its position."""
-    position = asked(session, participant, text)
+    position = ask_question(session, participant, text)
     name = f"{participant.id}-{position}"
     for rank, verdict in enumerate(verdicts_given, start=1):
         judgments.judge(
@@ -156,7 +163,7 @@ def test_figures_are_over_questions_intervals_over_people(session: Session, stud
 
 def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, study: Study) -> None:
     participant = taking_part(session, study)
-    position = asked(session, participant, "Istana?", NOTHING)
+    position = ask_question(session, participant, "Istana?", NOTHING)
     empty = AnswerRating(quality=KEEP, notes=KEEP, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     judgments.rate(session, *place(participant), position, empty, click("empty"))
     own_questions.close(session, participant, position, NOW)
@@ -269,7 +276,7 @@ def test_a_withdrawal_deletes_every_row_and_leaves_a_count(
     before = rows(session)
     kenari = taking_part(session, study, "Kenari")
     rated(session, kenari, YES, YES, notes="Kurang")
-    asked(session, kenari, SECRET)
+    ask_question(session, kenari, SECRET)
     closing(session, kenari, "33333", helped="Cepat")
     findings.add(session, kenari, "helped", "speed", NOW)
     findings.set_category(session, kenari, 1, "area", NOW)
@@ -320,7 +327,7 @@ def test_no_trace_is_left_in_the_sqlite_file(sqlite_template: Path, sqlite: Data
     copied(sqlite_template, sqlite)
     with open_study(sqlite) as (session, study):
         participant = taking_part(session, study)
-        asked(session, participant, SECRET)
+        ask_question(session, participant, SECRET)
     with open_study(sqlite) as (session, study):
         (participant,) = participants.everybody(session, study)
         path = Path(sqlite.description)

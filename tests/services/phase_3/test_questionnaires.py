@@ -10,7 +10,7 @@ from relevansi.services.judging import answer_ratings, judgments
 from relevansi.services.phase_3 import questionnaires
 from relevansi.services.phase_3.own_questions import rater
 from tests.conftest import NOW
-from tests.services.phase_3.participants import asked, taking_part
+from tests.services.phase_3.participants import ask_question, taking_part
 from tests.services.runs.runs import click
 
 
@@ -34,7 +34,7 @@ def test_an_answer_can_be_taken_back(session: Session, melati: Rater) -> None:
 def test_undo_leaves_the_questionnaire(
     session: Session, person: Participant, melati: Rater
 ) -> None:
-    position = asked(session, person, now=NOW)
+    position = ask_question(session, person, now=NOW)
     assert person.run_id is not None
     rating = answer_ratings.AnswerRating(quality=3)
     judgments.rate(session, melati, person.run_id, position, rating, click("q"))

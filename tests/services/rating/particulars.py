@@ -57,7 +57,7 @@ def stored(
     return store(session, study, read).id
 
 
-def known(session: Session, study: Study, run_id: str) -> CardParticulars:
+def of_run(session: Session, study: Study, run_id: str) -> CardParticulars:
     return particulars.of_answer(session, study, run_id, 1).cards[1]
 
 

@@ -11,14 +11,14 @@ from relevansi.kinds.property import Card, Particulars
 from relevansi.services.rating import particulars
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import current_page, set_study
-from tests.services.rating.particulars import LISTED, exported, known, stored
+from tests.services.rating.particulars import LISTED, exported, of_run, stored
 
 
 def test_what_only_the_record_knows_stands_apart(session: Session, study: Study) -> None:
     run_id = stored(session, study)
     set_study(session, study, show_record=True)
 
-    result = known(session, study, run_id)
+    result = of_run(session, study, run_id)
 
     # "cctv" was listed, three bedrooms are on the card, the address holds city and place.
     assert result.listed == Particulars(features=("cctv",))
@@ -41,17 +41,17 @@ def test_an_unverified_record_is_never_shown(session: Session, study: Study) -> 
     run_id = stored(session, study, listed={**LISTED, "verified": False})
     set_study(session, study, show_record=True)
 
-    assert not known(session, study, run_id).is_recorded
+    assert not of_run(session, study, run_id).is_recorded
 
 
 def test_a_later_v2_file_brings_what_the_v1_lacks(session: Session, study: Study) -> None:
     set_study(session, study, show_record=True)
     listed = {"id": 1, "title": "Rumah A", "url": "https://x.example/properti/a"}
     run_id = stored(session, study, listed=listed, name="test_results.json")
-    assert not known(session, study, run_id).is_recorded
+    assert not of_run(session, study, run_id).is_recorded
 
     assert stored(session, study) == run_id
-    assert known(session, study, run_id).recorded.description == "Ada carport."
+    assert of_run(session, study, run_id).recorded.description == "Ada carport."
 
 
 def test_the_order_of_runs_changes_no_facts(session: Session, study: Study, rater: Rater) -> None:

@@ -25,7 +25,7 @@ from tests.conftest import NOW
 from tests.page import Page
 from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_file, v2_file
 from tests.services.runs.runs import click, store
-from tests.services.statements import counted
+from tests.services.statements import statements_of
 from tests.stored_studies import made_once, open_study
 from tests.web import visitors
 from tests.web.comparisons.test_comparisons import selection
@@ -354,7 +354,7 @@ def test_a_page_without_gold_has_no_byte_of_it(client: FlaskClient, web_database
     run_id = stored(web_database, with_gold=False)
     address = f"/runs/{run_id}/queries/2"
     before = client.get(address, headers=PART).data
-    with counted(web_database) as statements:
+    with statements_of(web_database) as statements:
         assert b"badges" not in client.get(address).data
     tables = ("gold_versions", "card_decisions")
     about_gold = [text for text in statements if any(f"FROM {t}" in text[:120] for t in tables)]

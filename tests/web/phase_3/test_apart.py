@@ -17,7 +17,7 @@ from relevansi.services.phase_3 import questionnaires
 from relevansi.web.frame import access
 from tests.conftest import NOW
 from tests.page import Page
-from tests.services.phase_3.participants import asked, opened, taking_part
+from tests.services.phase_3.participants import ask_question, opened, taking_part
 from tests.services.runs.runs import click
 from tests.stored_studies import open_study
 from tests.web import visitors
@@ -39,7 +39,7 @@ def phase_3(database: Database) -> None:
             person = taking_part(session, study, name)
             rater, later = person.rater, NOW + timedelta(minutes=1)
             assert rater is not None
-            position = asked(session, person, "Question 1", now=later)
+            position = ask_question(session, person, "Question 1", now=later)
             assert person.run_id is not None
             verdict, event = Relevance.RELEVANT, click(f"c{name}", minute=2)
             judgments.judge(session, rater, person.run_id, position, 1, verdict, event)

@@ -21,7 +21,7 @@ from relevansi.web.rating.clicks import BlindRatingForm, RatingForm, VerdictForm
 from tests.page import Page
 from tests.services.rating.particulars import LISTED, v2_answer
 from tests.services.runs.runs import card, query
-from tests.services.statements import counted
+from tests.services.statements import statements_of
 from tests.web.conftest import PART, WAYS, judge, stored
 from tests.web.frame.test_hostile_texts import HOSTILE, check, imported, texts
 from tests.web.rating.blind_study import begin, keys, place, set_study, verdicts_in
@@ -137,7 +137,7 @@ def test_a_click_costs_the_same_in_any_run(client: FlaskClient, web_database: Da
     for length in (5, 20):
         queries = [query(n, card(f"p{n}"), text=f"{length}/{n}") for n in range(1, length + 1)]
         run_id = stored(web_database, queries, method=f"m{length}")
-        with counted(web_database) as statements:
+        with statements_of(web_database) as statements:
             address = f"{place(run_id, 3)}/results/1/judgment"
             response = client.post(address, data={"relevance": "1"}, headers=PART)
         assert response.status_code == 200

@@ -20,7 +20,7 @@ from tests.conftest import NOW
 from tests.demo import study_of
 from tests.page import Page
 from tests.services.runs.runs import card, query
-from tests.services.statements import counted
+from tests.services.statements import statements_of
 from tests.web.conftest import PART, stored
 from tests.web.rating.blind_study import begin, in_medan, judge_all, keys, set_study, verdicts_in
 
@@ -251,7 +251,7 @@ def statements_of_one_question(client: FlaskClient, database: Database) -> list[
 
 
 def cost(client: FlaskClient, database: Database, address: str, data: dict[str, str]) -> int:
-    with counted(database) as statements:
+    with statements_of(database) as statements:
         response = client.post(address, data=data, headers=PART)
     assert response.status_code in {200, 303}
     return len(statements)

@@ -8,7 +8,7 @@ from werkzeug.test import TestResponse
 
 from relevansi.db.engine import Database
 from tests.page import Page
-from tests.services.statements import counted
+from tests.services.statements import statements_of
 from tests.web.conftest import PART, WAYS
 from tests.web.rating.blind_study import begin, keys, place
 
@@ -25,7 +25,7 @@ def test_a_reason_shows_on_its_card_alone(
 ) -> None:
     at = f"{place(run_id, 1)}/results/1"
     client.post(f"{at}/judgment", data={"relevance": "0"})
-    with counted(web_database) as statements:
+    with statements_of(web_database) as statements:
         response = client.post(f"{at}/reason", data={"reason": "price"}, headers=headers)
 
     assert response.status_code == (200 if headers else 303)

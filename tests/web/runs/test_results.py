@@ -54,8 +54,8 @@ FORMATS = (
 def together(name: str) -> list[Path]:
     """An example with what it needs to be a run."""
     place = "run.txt" if name in OF_IDS else WITHOUT_A_RUN.get(name)
-    beside = () if place is None else [one for one in BESIDE if one != place]
-    return [examples()[one][0] for one in (name, *beside)]
+    beside = () if place is None else [example for example in BESIDE if example != place]
+    return [examples()[example][0] for example in (name, *beside)]
 
 
 def drop(client: FlaskClient, *files: Path | tuple[str, str]) -> TestResponse:
@@ -73,11 +73,13 @@ def token_of(report: TestResponse) -> str:
     return token
 
 
-def decide(client: FlaskClient, report: TestResponse, action: str, **said: object) -> TestResponse:
+def decide(
+    client: FlaskClient, report: TestResponse, action: str, **decisions: object
+) -> TestResponse:
     token = token_of(report)
-    named = {f"{name}-{token}": value for name, value in said.items()}
+    fields = {f"{name}-{token}": value for name, value in decisions.items()}
     return client.post(
-        "/runs/import", data={"token": token, "action": action, **named}, follow_redirects=True
+        "/runs/import", data={"token": token, "action": action, **fields}, follow_redirects=True
     )
 
 
@@ -110,9 +112,9 @@ def test_each_example_is_reported_on_stored_and_counted(
 
 
 def test_the_report_opens_with_how_many_runs_were_found(client: FlaskClient) -> None:
-    one = Page(drop(client, ("a.txt", "q1 Q0 d7 1 1 bm25\n")))
-    two = Page(drop(client, ("b.txt", "q1 Q0 d7 1 1 bm25\nq1 Q0 d8 1 1 dense\n")))
-    assert [page.one("h1").text[:2] for page in (one, two)] == ["1 ", "2 "]
+    lines = "q1 Q0 d7 1 1 bm25\n", "q1 Q0 d7 1 1 bm25\nq1 Q0 d8 1 1 dense\n"
+    pages = [Page(drop(client, ("a.txt", text))) for text in lines]
+    assert [page.one("h1").text[:2] for page in pages] == ["1 ", "2 "]
 
 
 FOREIGN = "Frage,Treffer,Weg\nred,Long dress {0},{0}\n"
@@ -228,8 +230,8 @@ def test_the_depth_of_lists_and_one_of_several_splits_are_chosen_on_the_page(
     client: FlaskClient, web_database: Database
 ) -> None:
     lines = "".join(f"q1 Q0 d{n} {n} {9 - n} bm25\n" for n in range(1, 9))
-    qrels = [(f"qrels/{one}.tsv", f"query-id\tcorpus-id\tscore\nq1\td{n}\t1\n")
-             for n, one in enumerate(("test", "dev"), 1)]  # fmt: skip
+    qrels = [(f"qrels/{split}.tsv", f"query-id\tcorpus-id\tscore\nq1\td{n}\t1\n")
+             for n, split in enumerate(("test", "dev"), 1)]  # fmt: skip
     report = drop(client, ("run.txt", lines), *qrels)
     assert "several sets of grades: dev, test" in report.text
     report = decide(client, report, "look", depth="3", split="dev")
@@ -247,9 +249,9 @@ def test_grades_that_no_scale_has_are_asked_for_until_each_is_said(
     """What was filled in stays; a grade below 0 says that nobody judged, and is not asked."""
     qrels = "q1 0 d7 100\nq1 0 d2 0.5\nq1 0 d3 -1\n"
     run = ("run.txt", "q1 Q0 d7 1 2 bm25\nq1 Q0 d2 2 1 bm25\nq1 Q0 d3 3 0 bm25\n")
-    asked = drop(client, run, ("qrels.txt", qrels))
-    again = decide(client, asked, "look", depth="20", grades="0.5=, 100=1")
-    assert Page(asked).values("[name^=grades-]") == ["0.5=, 100="]
+    report = drop(client, run, ("qrels.txt", qrels))
+    again = decide(client, report, "look", depth="20", grades="0.5=, 100=1")
+    assert Page(report).values("[name^=grades-]") == ["0.5=, 100="]
     assert Page(again).values("[name^=grades-]") == ["100=1, 0.5="]
     read = decide(client, again, "look", depth="20", grades="100=1, 0.5=0")
     decide(client, read, "store", grader="a")
@@ -316,8 +318,9 @@ def test_a_file_that_can_be_scored_and_judged_is_both_by_one_upload(
     client: FlaskClient, web_database: Database, name: str, kind: str
 ) -> None:
     report = drop(client, SEEDS / f"{name}.jsonl")
-    (said,) = Page(report).values("button[name=score]")
-    scoring = client.post("/runs/import", data={"token": token_of(report), "score": said})
+    (kind_offered,) = Page(report).values("button[name=score]")
+    form = {"token": token_of(report), "score": kind_offered}
+    scoring = client.post("/runs/import", data=form)
 
     page = client.get(scoring.location, follow_redirects=True)
     assert page.request.path.startswith("/evaluations/")
@@ -326,7 +329,7 @@ def test_a_file_that_can_be_scored_and_judged_is_both_by_one_upload(
     decide(client, report, "store")
     assert count(web_database, Run) >= 1
     assert count(web_database, Upload) == 0
-    unknown = client.post("/runs/import", data={"score": said})
+    unknown = client.post("/runs/import", data={"score": kind_offered})
     assert unknown.status_code == 404
 
 
@@ -414,11 +417,11 @@ def test_large_results_that_are_given_up_leave_nothing(
     reading = client.post("/runs/import", data={"files": chosen}).location
     assert workers(app).is_idle(WAIT)
     report = client.get(reading, follow_redirects=True)
-    whole, token = stored_runs.add_answers, token_of(report)
+    add_all, token = stored_runs.add_answers, token_of(report)
     stored: list[str] = []
 
     def add_answers(session: Session, answers: Mapping[str, Any], **more: Any) -> None:
-        whole(session, answers, **more)
+        add_all(session, answers, **more)
         stored.extend(answers)
         raise jobs.Cancelled
 
@@ -428,6 +431,6 @@ def test_large_results_that_are_given_up_leave_nothing(
     client.post("/runs/import", data={"token": token, "action": "discard"})
 
     assert len(stored) >= 2
-    assert [count(web_database, one) for one in (Run, Result, JudgedItem, Upload, LongWork)] == [
-        *[0] * 5
-    ]
+    assert [
+        count(web_database, table) for table in (Run, Result, JudgedItem, Upload, LongWork)
+    ] == [*[0] * 5]
