@@ -101,13 +101,10 @@ def _table(folder: Path, rows: int, systems: int, *, texts: bool = True) -> Path
             for question in range(rows // (systems * DEPTH)):
                 listed = random.Random(f"{system} {question}").sample(range(POOL), DEPTH)
                 for rank, document in enumerate(listed, start=1):
-                    question_cells = (
-                        f"q{question}",
-                        f"{question} {WORDS[question % len(WORDS)]}",
-                    )
+                    words = f"{question} {WORDS[question % len(WORDS)]}"
                     item = f"d{question}-{document}", rank, DEPTH - rank
                     text_cells = [_text(question, document)] if texts else []
-                    table.writerow((f"s{system:02}", *question_cells, *item, *text_cells))
+                    table.writerow((f"s{system:02}", f"q{question}", words, *item, *text_cells))
     return path
 
 

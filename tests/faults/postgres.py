@@ -76,16 +76,9 @@ class Postgres:
     def start(self) -> None:
         """Start it and wait until it takes connections."""
         with self.log.open("ab") as log:
+            options = ("-D", str(self.folder), "-p", str(self.port), "-c", LISTENING)
             self.process = subprocess.Popen(
-                [
-                    _binary("postgres"),
-                    "-D",
-                    str(self.folder),
-                    "-p",
-                    str(self.port),
-                    "-c",
-                    LISTENING,
-                ],
+                [_binary("postgres"), *options],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,

@@ -305,18 +305,9 @@ def _add_harm(archive: zipfile.ZipFile, random: Random, names: Sequence[str]) ->
     """Add a member that would be written elsewhere, is there twice, or is a bomb."""
     import warnings
 
-    odd = (
-        "../../x",
-        "/etc/x",
-        "C:\\x",
-        "..\\x",
-        "a//b",
-        "./manifest.json",
-        "x" * 60_000,
-        "a/",
-        "\u202e",
-    )
-    name = random.choice((*odd, *names))
+    outside = ("../../x", "/etc/x", "C:\\x", "..\\x")
+    odd = ("a//b", "./manifest.json", "x" * 60_000, "a/", "\u202e")
+    name = random.choice((*outside, *odd, *names))
     data = bytes(random.choice((1, MEGABYTE, 5 * TEN_MEGABYTES)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -74,13 +74,8 @@ def test_a_chatbot_that_answers_nothing_ends_with_1(tmp_path: Path, questions: P
     with serving(status(500, {"detail": "no index"})) as bot:
         process = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions))
 
-        saved = relevansi(
-            tmp_path / "kept",
-            *collect_arguments(bot, tmp_path / "kept", questions),
-            "--keep-unanswered",
-            "--limit",
-            "1",
-        )
+        arguments = collect_arguments(bot, tmp_path / "kept", questions)
+        saved = relevansi(tmp_path / "kept", *arguments, "--keep-unanswered", "--limit", "1")
 
     assert saved.returncode == 1
     assert saved.stderr.splitlines()[-1] == "relevansi: The chatbot answered none of the questions."

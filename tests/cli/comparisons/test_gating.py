@@ -202,14 +202,9 @@ def test_a_server_is_asked_the_same_and_its_report_printed(tmp_path: Path, basel
     assert server.paths == ["/api/v1/gates"] * 2
     assert server.headers[1]["Authorization"] == "Bearer the-token"
     body = server.asked[1]
-    fields = {
-        "baseline": baseline,
-        "floor": "RR=0.5",
-        "ask": "true",
-        "depth": "7",
-        "strict": "true",
-    }
-    for name, value in {**fields, "min_judged": "0.0", "figures": "P@5,RR"}.items():
+    fields = {"floor": "RR=0.5", "depth": "7", "min_judged": "0.0", "figures": "P@5,RR"}
+    fields |= {"baseline": baseline, "ask": "true", "strict": "true"}
+    for name, value in fields.items():
         assert f'name="{name}"\r\n\r\n{value}\r\n'.encode() in body
     assert b'name="files"; filename="bad.jsonl"' in body
     assert (tmp_path / "bad.jsonl").read_bytes() in body

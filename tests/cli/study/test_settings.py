@@ -52,20 +52,8 @@ def test_the_scale_and_the_figures_are_set(tmp_path: Path) -> None:
     assert (printed["merging"], printed["asks_quality"], printed["marks_words"]) == (
         *("majority", False, False),
     )
-    usual = document(
-        relevansi(
-            tmp_path,
-            "study",
-            "--scale",
-            "binary",
-            "--headline",
-            "usual",
-            "--merging",
-            "usual",
-            "--quality",
-            "--json",
-        )
-    )
+    options = ("--scale", "binary", "--headline", "usual", "--merging", "usual", "--quality")
+    usual = document(relevansi(tmp_path, "study", *options, "--json"))
     assert usual["scale"] == {"top": 1, "from": 1, "words": [], "guidance": []}
     assert (usual["merging"], usual["asks_quality"]) == (None, True)
     assert "composite" in usual["measures"]
