@@ -24,8 +24,8 @@ from tests.benchmarks.report import Section, markdown
 from tests.benchmarks.starts import starts
 
 BENCHMARKS = {
-    one.__name__: one
-    for one in (growth, crowds, pages, files, starts, hostile, imports, catalogue, beside)
+    benchmark.__name__: benchmark
+    for benchmark in (growth, crowds, pages, files, starts, hostile, imports, catalogue, beside)
 }
 """In the order of the page."""
 
@@ -36,8 +36,8 @@ def main() -> None:
     every = ",".join(BENCHMARKS)
     parser.add_argument("--only", default=every, help=f"Some of: {every}.")
     parser.add_argument("-o", "--output", type=Path, help="Where to write the page.")
-    said = parser.parse_args()
-    chosen = said.only.split(",")
+    options = parser.parse_args()
+    chosen = options.only.split(",")
     if unknown := sorted(set(chosen) - set(BENCHMARKS)):
         parser.error(f"unknown: {', '.join(unknown)}")
     sections: list[Section] = []
@@ -45,13 +45,13 @@ def main() -> None:
         facts = machine(Path(folder))
         for name in chosen:
             began = monotonic()
-            own = Path(folder, name)
-            own.mkdir()
-            sections.append(BENCHMARKS[name](own))
+            home = Path(folder, name)
+            home.mkdir()
+            sections.append(BENCHMARKS[name](home))
             print(f"{sections[-1].title}: {monotonic() - began:.0f} s", file=sys.stderr)
-            if said.output:  # what there is, in case a later one fails
-                said.output.write_text(markdown(facts, sections), "utf-8")
-    if not said.output:
+            if options.output:  # what there is, in case a later one fails
+                options.output.write_text(markdown(facts, sections), "utf-8")
+    if not options.output:
         print(markdown(facts, sections))
 
 

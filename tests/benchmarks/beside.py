@@ -23,7 +23,7 @@ from tests.benchmarks.load import (
     take_turns,
 )
 from tests.benchmarks.report import Measurement, Section, Target, number
-from tests.benchmarks.studies import GIVEN, Size, made_up, make_blind
+from tests.benchmarks.studies import TASKS, Size, made_up, make_blind
 from tests.browser.server import Server
 
 AT_ONCE = (1, 8)
@@ -57,8 +57,8 @@ def beside(folder: Path) -> Section:
                     Measurement(who, ours.milliseconds, ours.per_second, None, MINIMAL, share),
                     Measurement(f"- {MINIMAL}, {n}", theirs.milliseconds, theirs.per_second),
                 ]
-                asked = f"at least {LEAST_SHARE} of the clicks of a {MINIMAL}, {who}"
-                targets.append(Target(asked, number(share), share >= LEAST_SHARE))
+                limit = f"at least {LEAST_SHARE} of the clicks of a {MINIMAL}, {who}"
+                targets.append(Target(limit, number(share), share >= LEAST_SHARE))
     database.close()
     return Section("i. A click beside a minimal application", HOW, rows, targets)
 
@@ -66,23 +66,23 @@ def beside(folder: Path) -> Section:
 def _owners(database: Database) -> list[Client]:
     """Return the browsers of the owner, each at questions of its own."""
     places = open_client(database).places
-    return [Client(places[one :: max(AT_ONCE)]) for one in range(max(AT_ONCE))]
+    return [Client(places[first :: max(AT_ONCE)]) for first in range(max(AT_ONCE))]
 
 
 def _clicked(server: Server, port: int, clients: Sequence[Client]) -> list[Outcome]:
     """Return what came of our server and of the other in turns; the first clicks do not count."""
     places = [
         [
-            Place(f"/queries/{n * GIVEN + query}/results/{rank}/judgment")
+            Place(f"/queries/{n * TASKS + query}/results/{rank}/judgment")
             for rank in range(1, 10)
-            for query in range(GIVEN)
+            for query in range(TASKS)
         ]
         for n in range(1, len(clients) + 1)
     ]
     for clicks, rounds in ((WARM, 1), (CLICKS, ROUNDS)):
-        each = Contestant("relevansi", server.port, clients, requests=clicks, seconds=SECONDS)
-        other = replace(each, name=MINIMAL, port=port, clients=[Client(place) for place in places])
-        result = take_turns([each, other], rounds)
+        ours = Contestant("relevansi", server.port, clients, requests=clicks, seconds=SECONDS)
+        theirs = replace(ours, name=MINIMAL, port=port, clients=[Client(place) for place in places])
+        result = take_turns([ours, theirs], rounds)
     return result
 
 
@@ -90,8 +90,9 @@ def _clicked(server: Server, port: int, clients: Sequence[Client]) -> list[Outco
 def _minimal(folder: Path) -> Iterator[int]:
     """Yield the port of the minimal application."""
     command = [sys.executable, "-m", "tests.benchmarks.minimal", str(folder)]
-    known = {"PYTHONPATH": PACKAGES}
-    process = subprocess.Popen(command, env=known, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    process = subprocess.Popen(
+        command, env={"PYTHONPATH": PACKAGES}, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
     try:
         assert process.stdout is not None
         yield int(process.stdout.readline().rstrip("/\n").rpartition(":")[2])

@@ -39,7 +39,7 @@ def catalogue(folder: Path) -> Section:
     rows: list[Measurement] = []
     targets: list[Target] = []
     for size, most in SIZES.items():
-        named = f"{size:,} documents"
+        amount = f"{size:,} documents"
         file, instance = folder / f"{size}.jsonl", folder / str(size)
         with file.open("w", encoding="utf-8") as out:
             for n in range(size):
@@ -51,21 +51,21 @@ def catalogue(folder: Path) -> Section:
         file.unlink()
         rate, ratio = size / ours.processor, ours.processor / theirs.processor
         took = [ours.processor * 1000]
-        rows.append(Measurement(f"import, {named}", took, rate, ours.megabytes, "json", ratio))
+        rows.append(Measurement(f"import, {amount}", took, rate, ours.megabytes, "json", ratio))
         queries = [
             " ".join(drawn.choices(words, cum_weights=weights, k=1 + n % 3))
             for n in range(SEARCHES)
         ]
         times = _searched(instance, queries)
-        rows.append(Measurement(f"search, {named}", times))
+        rows.append(Measurement(f"search, {amount}", times))
         at_95 = quantiles(times, n=100, method="inclusive")[94]
         targets += [
             Target(
-                f"at least {LEAST_PER_SECOND:,} a second and at most {MOST_MEGABYTES} MB, {named}",
+                f"at least {LEAST_PER_SECOND:,} a second and at most {MOST_MEGABYTES} MB, {amount}",
                 f"{number(rate)}, {number(ours.megabytes)} MB",
                 rate >= LEAST_PER_SECOND and ours.megabytes <= MOST_MEGABYTES,
             ),
-            Target(f"p95 of a search at most {most} ms, {named}", number(at_95), at_95 <= most),
+            Target(f"p95 of a search at most {most} ms, {amount}", number(at_95), at_95 <= most),
         ]
     return Section("h. The catalogue", HOW, rows, targets)
 

@@ -10,7 +10,7 @@ from relevansi.db.engine import Database
 from tests.benchmarks.growth import WARM, blind_client
 from tests.benchmarks.load import Client, Contestant, Refused, relevansi, take_turns
 from tests.benchmarks.report import Measurement, Section, Target, number
-from tests.benchmarks.studies import GIVEN, Size, add_rater, invite, made_up
+from tests.benchmarks.studies import TASKS, Size, add_rater, invite, made_up
 from tests.browser.server import Server
 
 RATERS, MOST_MS = 100, 150
@@ -31,8 +31,8 @@ def crowds(folder: Path) -> Section:
         clients = invited(server, database, RATERS)
         database.close()
         take_turns([Contestant("first", server.port, clients[:2], requests=WARM)], 1)
-        asked = Contestant("crowd", server.port, clients, "POST", CLICKS, 3 * PAUSE * CLICKS, PAUSE)
-        (result,) = take_turns([asked], 1)
+        crowd = Contestant("crowd", server.port, clients, "POST", CLICKS, 3 * PAUSE * CLICKS, PAUSE)
+        (result,) = take_turns([crowd], 1)
     who = f"{RATERS} raters, blind page, a click every {PAUSE:.0f} s each"
     row = Measurement(who, result.milliseconds, result.per_second)
     p99 = row.percentile(99)
@@ -42,8 +42,8 @@ def crowds(folder: Path) -> Section:
 
 def invited(server: Server, database: Database, number: int) -> list[Client]:
     """Return the browsers of so many invited raters, who judge blind the first questions."""
-    made = [add_rater(database, f"Rater {one}", GIVEN) for one in range(number)]
-    return [blind_client(database, one, _cookie(server, invite(database, one))) for one in made]
+    rater_ids = [add_rater(database, f"Rater {n}", TASKS) for n in range(number)]
+    return [blind_client(database, n, _cookie(server, invite(database, n))) for n in rater_ids]
 
 
 def _cookie(server: Server, token: str) -> str:

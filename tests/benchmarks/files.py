@@ -35,13 +35,13 @@ with open(sys.argv[2], "w", encoding="utf-8") as file:
 
 def files(folder: Path) -> Section:
     """Return what an import and two exports of a large run take."""
-    given, instance, out = folder / "run.json", folder / "instance", folder / "out"
-    given.write_text(json.dumps(run_file(CARDS // IN_ANSWER, range(IN_ANSWER))), "utf-8")
-    to_csv = python("-c", AS_CSV, given, out)
-    to_json = python("-c", AS_JSON, given, out)
-    named = f"{CARDS:,} cards"
-    imported = python("-m", "relevansi", "import", given, instance=instance)
-    rows = [_row(f"import, JSON, {named}", imported, "json and csv", to_csv)]
+    source, instance, out = folder / "run.json", folder / "instance", folder / "out"
+    source.write_text(json.dumps(run_file(CARDS // IN_ANSWER, range(IN_ANSWER))), "utf-8")
+    to_csv = python("-c", AS_CSV, source, out)
+    to_json = python("-c", AS_JSON, source, out)
+    amount = f"{CARDS:,} cards"
+    imported = python("-m", "relevansi", "import", source, instance=instance)
+    rows = [_row(f"import, JSON, {amount}", imported, "json and csv", to_csv)]
     database = Database(sqlite_url(instance / "relevansi.sqlite"))
     (run_id,) = run_ids(database)
     database.close()
@@ -51,7 +51,7 @@ def files(folder: Path) -> Section:
     ):
         expected = ("-m", "relevansi", "export", run_id, "--format", file_format, "-o", out)
         process = python(*expected, instance=instance)
-        rows.append(_row(f"export, {file_format.upper()}, {named}", process, yardstick, theirs))
+        rows.append(_row(f"export, {file_format.upper()}, {amount}", process, yardstick, theirs))
     rows += [_row("- json and csv", to_csv), _row("- json in and out", to_json)]
     return Section("d. Files", HOW, rows)
 

@@ -10,8 +10,8 @@ from relevansi.db.engine import Database
 from tests.benchmarks.load import Client, Contestant, Outcome, Place, relevansi, take_turns
 from tests.benchmarks.report import Measurement, Section, Target, number
 from tests.benchmarks.studies import (
-    GIVEN,
     OWNER,
+    TASKS,
     Size,
     card_keys,
     give,
@@ -29,7 +29,7 @@ HOW = f"""\
 One browser at a time sends verdicts as the page's script does and waits for each answer: the
 verdict is stored durably, and the answer brings the figures and the progress that moved. Every
 study has a database and a server of its own, with its questions in twelve categories, and all of
-them take turns. Each click is on one of {GIVEN} questions that the rater has just come to. The
+them take turns. Each click is on one of {TASKS} questions that the rater has just come to. The
 ratio is to the smallest study."""
 
 
@@ -40,7 +40,7 @@ def growth(folder: Path) -> Section:
     with ExitStack() as stack:
         opened = [made_up(folder / str(size.questions), size) for size in SIZES]
         for database in opened:
-            give(database, OWNER, GIVEN)
+            give(database, OWNER, TASKS)
             stack.callback(database.close)
         servers = [stack.enter_context(relevansi(folder / str(size.questions))) for size in SIZES]
         ports = [server.port for server in servers]
@@ -65,21 +65,21 @@ def growth(folder: Path) -> Section:
     return Section("a. One click, with its figures", HOW, rows, targets)
 
 
-def blind_client(database: Database, rater_id: int = OWNER, seen: str = "") -> Client:
-    """Return the browser of a blind rater at their tasks; `seen` is its cookie."""
-    given = card_keys(database, rater_id, range(1, GIVEN + 1))
-    fewest = min(len(keys) for _, keys in given)
+def blind_client(database: Database, rater_id: int = OWNER, cookie: str = "") -> Client:
+    """Return the browser of a blind rater at their tasks; `cookie` lets it in."""
+    given_tasks = card_keys(database, rater_id, range(1, TASKS + 1))
+    fewest = min(len(keys) for _, keys in given_tasks)
     places = [
         Place(f"/rate/{task}/judgment", {"card": keys[place]})
         for place in range(fewest - 1)
-        for task, keys in given
+        for task, keys in given_tasks
     ]
-    return Client(places, seen, page=f"/rate/{given[0][0]}")
+    return Client(places, cookie, page=f"/rate/{given_tasks[0][0]}")
 
 
 def open_client(database: Database) -> Client:
     run = f"/runs/{run_ids(database)[0]}/queries"
-    ranks, questions = range(1, SIZES[0].results), range(1, GIVEN + 1)
+    ranks, questions = range(1, SIZES[0].results), range(1, TASKS + 1)
     return Client(
         [
             Place(f"{run}/{question}/results/{rank}/judgment")
@@ -92,21 +92,21 @@ def open_client(database: Database) -> Client:
 def _clicked(ports: Sequence[int], clients: Sequence[Client]) -> list[Outcome]:
     """Return what came of all studies in turns; what they do at first does not count."""
     for clicks, rounds in ((WARM, 1), (CLICKS, ROUNDS)):
-        asked = [
+        contestants = [
             Contestant(f"study {port}", port, [client], requests=clicks, seconds=SECONDS)
             for port, client in zip(ports, clients, strict=True)
         ]
-        result = take_turns(asked, rounds)
+        result = take_turns(contestants, rounds)
     return result
 
 
 def _targets(page: str, measured: Sequence[Measurement]) -> list[Target]:
     """Return whether each click is quick, and hardly slower in the largest study."""
-    medians = [one.percentile(50) for one in measured]
+    medians = [row.percentile(50) for row in measured]
     result = [
         Target(f"p50 under {MOST_MS} ms, {page}, {size}", f"{number(p50)} ms", p50 < MOST_MS)
         for size, p50 in zip(SIZES, medians, strict=True)
     ]
     ratio = medians[-1] / medians[0]
-    asked = f"p50 at most {GROWTH} times that of {SIZES[0]}, {page}, {SIZES[-1]}"
-    return [*result, Target(asked, number(ratio), ratio <= GROWTH)]
+    limit = f"p50 at most {GROWTH} times that of {SIZES[0]}, {page}, {SIZES[-1]}"
+    return [*result, Target(limit, number(ratio), ratio <= GROWTH)]

@@ -48,12 +48,14 @@ def hostile(folder: Path) -> Section:
         before = resident(server.pids())
         for _ in range(ROUNDS):
             result["by themselves"] += take_turns([crowd], 1)
-            with _sent(server, key, files) as refused:
+            with _importing(server, key, files) as refused:
                 result["beside hostile files"] += take_turns([crowd], 1)
         after = resident(server.pids())
     rows = [_row(f"{RATERS} raters {how}", several) for how, several in result.items()]
     rows += _small()
-    quiet, busy, own, apart = (row.percentile(99 if at < 2 else 50) for at, row in enumerate(rows))
+    quiet, busy, inside, apart = (
+        row.percentile(99 if at < 2 else 50) for at, row in enumerate(rows)
+    )
     return Section(
         "f. Hostile files",
         HOW,
@@ -71,8 +73,8 @@ def hostile(folder: Path) -> Section:
             ),
             Target(
                 f"a small file apart at most {MOST_MS} ms more",
-                f"{number(apart - own)} ms",
-                apart - own <= MOST_MS,
+                f"{number(apart - inside)} ms",
+                apart - inside <= MOST_MS,
             ),
         ],
     )
@@ -96,7 +98,7 @@ def _small() -> Iterator[Measurement]:
 
 
 @contextmanager
-def _sent(server: Server, key: str, files: Mapping[str, bytes]) -> Iterator[list[str]]:
+def _importing(server: Server, key: str, files: Mapping[str, bytes]) -> Iterator[list[str]]:
     """Import one file after the other until the block ends; yields the names of those refused."""
     refused: list[str] = []
     faults: list[str] = []

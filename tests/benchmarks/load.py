@@ -32,7 +32,7 @@ HEADERS = (
     "Chrome/140.0.0.0 Safari/537.36\r\n"
     "Accept: */*\r\nAccept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: id-ID,id;q=0.9\r\n"
     "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\n"
-    "Connection: keep-alive\r\n{own}"
+    "Connection: keep-alive\r\n{identity}"
 )
 PART = "HX-Request: true\r\nHX-Request-Type: partial\r\n"
 FORM = "Content-Type: application/x-www-form-urlencoded;charset=UTF-8\r\n"
@@ -137,11 +137,11 @@ def python(*arguments: str | Path, instance: Path | None = None) -> Ran:
 
     Raises ``Refused`` if it fails.
     """
-    known = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    known |= {"RELEVANSI_INSTANCE": str(instance)} if instance else {}
+    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    environment |= {"RELEVANSI_INSTANCE": str(instance)} if instance else {}
     process = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.stopwatch", sys.executable, *map(str, arguments)],
-        env=known | {"PYTHONPATH": PACKAGES, "PYTHONIOENCODING": "utf-8"},
+        env=environment | {"PYTHONPATH": PACKAGES, "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         text=True,
         check=True,
@@ -161,9 +161,9 @@ class _Browser:
         self.device = f"bench-{secrets.token_hex(6)}"
         self.clicks = 0
         self._chance = random.Random(number)
-        own = f"Cookie: {client.cookie}\r\n" if client.cookie else ""
-        own += f"Authorization: Bearer {client.token}\r\n" if client.token else ""
-        self._headers = HEADERS.format(port=contestant.port, own=own)
+        identity = f"Cookie: {client.cookie}\r\n" if client.cookie else ""
+        identity += f"Authorization: Bearer {client.token}\r\n" if client.token else ""
+        self._headers = HEADERS.format(port=contestant.port, identity=identity)
 
     async def open(self) -> None:
         """Connect for a round, and open the page."""
@@ -176,8 +176,8 @@ class _Browser:
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.contestant.port)
 
-    async def work(self, taken: list[float]) -> None:
-        """Send this round's requests, adding to the times `taken`."""
+    async def work(self, times: list[float]) -> None:
+        """Send this round's requests, adding to their `times`."""
         contestant = self.contestant
         ends = perf_counter() + contestant.seconds
         for _ in range(contestant.requests):
@@ -190,13 +190,13 @@ class _Browser:
             again, at = divmod(self.clicks, len(self.client.places))
             self.clicks += 1
             place = self.client.places[at]
-            asked = (
+            request = (
                 self._get(place.path) if contestant.method == "GET" else self._click(place, again)
             )
             began = perf_counter()
-            writer.write(asked)
+            writer.write(request)
             await self._answer(reader)
-            taken.append((perf_counter() - began) * 1000)
+            times.append((perf_counter() - began) * 1000)
             if perf_counter() > ends:
                 break
         writer.close()
@@ -234,24 +234,24 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
         [_Browser(contestant, client, number) for number, client in enumerate(contestant.clients)]
         for contestant in contestants
     ]
-    taken: list[list[float]] = [[] for _ in contestants]
+    times: list[list[float]] = [[] for _ in contestants]
     seconds = [0.0 for _ in contestants]
     for _ in range(rounds):
         for place in range(len(contestants)):
             await asyncio.gather(*(each.open() for each in browsers[place]))
             began = perf_counter()
-            await asyncio.gather(*(each.work(taken[place]) for each in browsers[place]))
+            await asyncio.gather(*(each.work(times[place]) for each in browsers[place]))
             seconds[place] += perf_counter() - began
-    return [Outcome(*result) for result in zip(taken, seconds, strict=True)]
+    return [Outcome(*result) for result in zip(times, seconds, strict=True)]
 
 
-def _contestant(said: dict[str, object]) -> Contestant:
+def _contestant(fields: dict[str, object]) -> Contestant:
     """Return a contestant out of its JSON."""
     clients = [
-        Client(**one | {"places": [Place(**place) for place in one["places"]]})
-        for one in said.pop("clients")  # type: ignore[attr-defined]
+        Client(**client | {"places": [Place(**place) for place in client["places"]]})
+        for client in fields.pop("clients")  # type: ignore[attr-defined]
     ]
-    return Contestant(clients=clients, **said)  # type: ignore[arg-type]
+    return Contestant(clients=clients, **fields)  # type: ignore[arg-type]
 
 
 def main() -> None:
@@ -259,7 +259,7 @@ def main() -> None:
     plan = json.load(sys.stdin)
     contestants = [_contestant(contestant) for contestant in plan["contestants"]]
     process = asyncio.run(_rounds(contestants, plan["rounds"]))
-    json.dump([asdict(one) for one in process], sys.stdout)
+    json.dump([asdict(outcome) for outcome in process], sys.stdout)
 
 
 if __name__ == "__main__":

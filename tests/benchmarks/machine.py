@@ -39,8 +39,8 @@ def resident(pids: Iterable[int]) -> float | None:
 
     Memory that several of the processes share is counted once (PSS).
     """
-    held = [_field(Path(f"/proc/{pid}/smaps_rollup"), "Pss") for pid in pids]
-    return sum(int(one.split()[0]) for one in held) / 1024 if all(held) else None
+    sizes = [_field(Path(f"/proc/{pid}/smaps_rollup"), "Pss") for pid in pids]
+    return sum(int(size.split()[0]) for size in sizes) / 1024 if all(sizes) else None
 
 
 def _field(path: Path, name: str) -> str:

@@ -21,7 +21,7 @@ from tests.benchmarks.studies import (
 )
 
 SIZES = (Size(30, runs=3), Size(1_000, runs=3))
-ROUNDS, ASKED = 5, 50
+ROUNDS, REQUESTS = 5, 50
 MOST_SECONDS = 3
 """For the first comparison of the largest study."""
 MOST_MILLISECONDS = 20
@@ -52,7 +52,9 @@ def pages(folder: Path) -> Section:
         ):
             make_blind(database, blind=path.startswith("/rate/"))
             is_asked_by_program = path.startswith("/api/")
-            rows += _asked(home, f"{name}, {size}", path, by_token if is_asked_by_program else "")
+            rows += _measured(
+                home, f"{name}, {size}", path, by_token if is_asked_by_program else ""
+            )
         database.close()
     figures, cold = rows[1].percentile(50), rows[-2].percentile(50)
     targets = [
@@ -70,7 +72,7 @@ def pages(folder: Path) -> Section:
     return Section("c. Pages", HOW, rows, targets)
 
 
-def _asked(home: Path, what: str, path: str, by_token: str) -> list[Measurement]:
+def _measured(home: Path, what: str, path: str, by_token: str) -> list[Measurement]:
     """Return the rows of a page, or of what a program asks for: cold and warm."""
     with relevansi(home) as server:
         began = perf_counter()
@@ -80,7 +82,9 @@ def _asked(home: Path, what: str, path: str, by_token: str) -> list[Measurement]
         cold = (perf_counter() - began) * 1000
         shown_at = answer.url.removeprefix(server.url)
         client = Client([Place(shown_at)], token=by_token)
-        (warm,) = take_turns([Contestant("page", server.port, [client], "GET", ASKED, 1.0)], ROUNDS)
+        (warm,) = take_turns(
+            [Contestant("page", server.port, [client], "GET", REQUESTS, 1.0)], ROUNDS
+        )
     return [
         Measurement(f"{what}, cold", [cold]),
         Measurement(f"{what}, warm", warm.milliseconds, warm.per_second),

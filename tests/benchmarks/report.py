@@ -52,7 +52,7 @@ class Measurement:
 class Target:
     """A target, its measurement, and whether it is met; ``None`` if it was not measured."""
 
-    asked: str
+    limit: str
     measured: str
     met: bool | None
 
@@ -74,7 +74,7 @@ def markdown(machine: Sequence[tuple[str, str]], sections: Sequence[Section]) ->
     """Return the whole page; columns in which nothing stands are left out."""
     words = {True: "yes", False: "**no**", None: "not measured"}
     targets = [
-        (target.asked, target.measured, words[target.met])
+        (target.limit, target.measured, words[target.met])
         for each in sections
         for target in each.targets
     ]
@@ -83,8 +83,8 @@ def markdown(machine: Sequence[tuple[str, str]], sections: Sequence[Section]) ->
         parts += ["## Targets\n", _table(("asked", "measured", "met"), targets)]
     for section in sections:
         table = [HEAD, *(row.cells() for row in section.rows)]
-        kept = [column for column in zip(*table, strict=True) if set(column[1:]) != {"-"}]
-        first, *remainder = zip(*kept, strict=True)
+        columns = [column for column in zip(*table, strict=True) if set(column[1:]) != {"-"}]
+        first, *remainder = zip(*columns, strict=True)
         parts += [f"## {section.title}\n", section.how + "\n", _table(first, remainder)]
     return "\n".join(parts)
 

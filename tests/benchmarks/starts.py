@@ -36,17 +36,17 @@ def starts(folder: Path) -> Section:
         PYTHON: lambda: python("-c", "pass").seconds,
         FLASK: lambda: python("-c", "import flask").seconds,
     }
-    taken: dict[str, list[float]] = {name: [] for name in works}
+    times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(TIMES):
         for name, work in works.items():
-            taken[name].append(work() * 1000)
+            times[name].append(work() * 1000)
     at_first, after = _memory(folder, database)
     database.close()
-    bare = {name: Measurement(name, result) for name, result in taken.items()}
+    bare = {name: Measurement(name, result) for name, result in times.items()}
 
-    def beside(name: str, other: str, memory: float | None = None) -> Measurement:
-        ratio = bare[name].percentile(50) / bare[other].percentile(50)
-        return Measurement(name, taken[name], None, memory, other.strip("- "), ratio)
+    def beside(name: str, yardstick: str, memory: float | None = None) -> Measurement:
+        ratio = bare[name].percentile(50) / bare[yardstick].percentile(50)
+        return Measurement(name, times[name], None, memory, yardstick.strip("- "), ratio)
 
     rows = [
         beside(HELP, PYTHON),
@@ -56,7 +56,7 @@ def starts(folder: Path) -> Section:
         bare[FLASK],
     ]
     fits = None if after is None else after < MOST_MB
-    held = f"resident memory after the load under {MOST_MB} MB"
+    limit = f"resident memory after the load under {MOST_MB} MB"
     return Section(
         "e. Starting, and memory",
         HOW,
@@ -64,16 +64,16 @@ def starts(folder: Path) -> Section:
         [
             _in_time(bare[HELP], MOST_HELP),
             _in_time(bare[SERVE], MOST_START),
-            Target(held, f"{number(after)} MB", fits),
+            Target(limit, f"{number(after)} MB", fits),
         ],
     )
 
 
-def _in_time(found: Measurement, most: int) -> Target:
+def _in_time(start: Measurement, most: int) -> Target:
     """Whether what starts is there in time: half of the times, and nearly all."""
-    p50, p95 = found.percentile(50), found.percentile(95)
+    p50, p95 = start.percentile(50), start.percentile(95)
     measured = f"p50 {number(p50)} ms, p95 {number(p95)} ms"
-    return Target(f"{found.what} under {most} ms", measured, p95 < most)
+    return Target(f"{start.what} under {most} ms", measured, p95 < most)
 
 
 def _first_answer(home: Path) -> float:

@@ -37,7 +37,7 @@ STEP = 4
 """So many places down the list of one run begins the next one's."""
 OWNER = 1
 """The id of the first rater."""
-GIVEN = 30
+TASKS = 30
 """The questions each rater has; of each the last card stays unjudged, so that more is to come."""
 
 
@@ -94,19 +94,19 @@ def run_file(questions: int, places: range, method: str = "hybrid") -> dict[str,
     }
 
 
-def add_rater(database: Database, name: str, given: int) -> int:
-    """Return the id of a new rater, to whom the first questions were `given` as tasks."""
+def add_rater(database: Database, name: str, n_questions: int) -> int:
+    """Return the id of a new rater, to whom the first questions were given as tasks."""
     with database.writing() as session:
         rater_id = raters.add(session, session.get_one(Study, 1), name, now()).id
         session.commit()
-    give(database, rater_id, given)
+    give(database, rater_id, n_questions)
     return rater_id
 
 
-def give(database: Database, rater_id: int, given: int) -> None:
+def give(database: Database, rater_id: int, n_questions: int) -> None:
     """Give a rater the first so many questions as tasks."""
     with database.writing() as session:
-        for number in session.scalars(select(Question.id).where(Question.position <= given)):
+        for number in session.scalars(select(Question.id).where(Question.position <= n_questions)):
             task_id = f"{rater_id}-{number}"
             session.add(Task(id=task_id, rater_id=rater_id, question_id=number, claimed_at=now()))
         session.commit()
@@ -117,9 +117,10 @@ def let_owner_judge_everything(database: Database) -> None:
     at = now() - timedelta(days=1)
     with database.writing() as session:
         rater = session.get_one(Rater, OWNER)
-        shown = dict(session.execute(select(JudgedItem.id, Result.query_key).join(Result)).all())
+        query_of = dict(session.execute(select(JudgedItem.id, Result.query_key).join(Result)).all())
         expected = [
-            (Target("verdict", item, query), "01"[bool(item % 3)]) for item, query in shown.items()
+            (Target("verdict", item, query), "01"[bool(item % 3)])
+            for item, query in query_of.items()
         ]
         expected += [
             (Target("quality", None, query.id), "4") for query in session.scalars(select(Query))
@@ -144,9 +145,9 @@ def invite(database: Database, rater_id: int) -> str:
 def token(database: Database, scope: Scope = "read") -> str:
     """Return a token of the owner that may do so much."""
     with database.writing() as session:
-        made = tokens.make(session, session.get_one(Rater, OWNER), "bench", [scope], now())
+        issued = tokens.make(session, session.get_one(Rater, OWNER), "bench", [scope], now())
         session.commit()
-        return made.token
+        return issued.token
 
 
 def make_blind(database: Database, *, blind: bool) -> None:

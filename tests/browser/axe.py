@@ -93,9 +93,11 @@ def faults(page: Page) -> list[str]:
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 360, "height": 844})
     page.evaluate("document.documentElement.style.fontSize = '130%'")
-    result += [f"{one} stands out at 360 with larger text" for one in page.evaluate(TOO_WIDE)]
+    result += [
+        f"{element} stands out at 360 with larger text" for element in page.evaluate(TOO_WIDE)
+    ]
     page.evaluate("document.documentElement.style.fontSize = ''")
     for width in PHONES:
         page.set_viewport_size({"width": width, "height": 844})
-        result += [f"{one} stands out at {width}" for one in page.evaluate(TOO_WIDE)]
+        result += [f"{element} stands out at {width}" for element in page.evaluate(TOO_WIDE)]
     return result + violations(page, LOOKS)

@@ -33,13 +33,6 @@ LISTS: dict[str, tuple[tuple[tuple[str, int], ...], ...]] = {
 }
 """The cards that each method lists for each question: titles and prices in millions."""
 
-THINGS = 5 + 3 + 4
-"""Question 1: Melati at two prices, Kenanga, Dahlia, Mawar; 2: two ruko and an empty list;
-3 depends on its conversation: one, one and two cards."""
-
-CARDS_SHOWN = 3 + 1 + 1 + 2 + 1 + 2 + 2 + 2
-QUALITIES = 3 + 3 + 3
-
 PLACE = """() => {
   const at = document.activeElement;
   const text = location.href + document.documentElement.outerHTML;

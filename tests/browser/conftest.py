@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.browser import served
 from tests.browser.blind import import_study
-from tests.browser.forked import ForkedServer
-from tests.browser.pages import FolderServer, Study, fill
+from tests.browser.forked import serving
+from tests.browser.pages import Study, fill
 from tests.browser.server import HYBRID, Server, copied, import_runs
 
 WAIT_MS = 60_000  # a bound for what never comes, on a machine however busy
@@ -61,7 +61,6 @@ PROVOKED = (
 )
 
 OpenTab = Callable[..., Page]
-AnyServer = TypeVar("AnyServer", bound=Server)
 
 
 @pytest.fixture(name="browser", scope="session")
@@ -123,20 +122,6 @@ def _page(open_tab: OpenTab) -> Page:
     return open_tab()
 
 
-def serving(instance: Path) -> AbstractContextManager[Server]:
-    return running(ForkedServer(instance))
-
-
-@contextmanager
-def running(server: AnyServer) -> Iterator[AnyServer]:
-    server.start()
-    try:
-        yield server
-    finally:
-        server.stop()
-    assert server.faults() == ""
-
-
 @pytest.fixture(name="sample", scope="session")
 def _sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     instance = tmp_path_factory.mktemp("sample") / "instance"
@@ -170,13 +155,9 @@ def _server(sample: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(name="study", scope="session")
 def _study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
-    folder, other, third = (tmp_path_factory.mktemp(name) for name in ("study", "served", "folder"))
-    with (
-        serving(folder / "instance") as server,
-        serving(other / "instance") as second,
-        running(FolderServer(third / "instance")) as of_studies,
-    ):
-        yield fill(server, folder, served.fill(second, other), of_studies)
+    folder = tmp_path_factory.mktemp("study")
+    with ExitStack() as servers:
+        yield fill(servers.enter_context(serving(folder / "instance")), folder, servers)
 
 
 @pytest.fixture(name="own_server")
@@ -186,6 +167,10 @@ def _own_server(sample: tuple[Path, str], tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture(name="empty_server")
-def _empty_server(tmp_path: Path) -> Iterator[Server]:
-    with serving(tmp_path / "instance") as server:
+def _empty_server(tmp_path: Path, sqlite_template: Path) -> Iterator[Server]:
+    """A server whose tables are made already and empty."""
+    instance = tmp_path / "instance"
+    instance.mkdir()
+    shutil.copy(sqlite_template, instance / "relevansi.sqlite")
+    with serving(instance) as server:
         yield server

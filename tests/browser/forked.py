@@ -10,16 +10,19 @@ import multiprocessing
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.browser.server import Server
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/")
 END_SECONDS = 30
+
+AnyServer = TypeVar("AnyServer", bound=Server)
 
 
 def _processes() -> Any:
@@ -37,15 +40,15 @@ class ForkedServer(Server):
     def __init__(self, instance: Path) -> None:
         super().__init__(instance)
         self._fork: BaseProcess | None = None
-        self._said: Connection | None = None
+        self._output: Connection | None = None
 
     def start(self) -> None:
-        self._said, saying = PROCESSES.Pipe(duplex=False)
-        given = (self.port, self.environment(), self.log, saying)
-        self._fork = PROCESSES.Process(target=_serve, args=given, daemon=True)
+        self._output, saying = PROCESSES.Pipe(duplex=False)
+        arguments = (self.port, self.environment(), self.log, saying)
+        self._fork = PROCESSES.Process(target=_serve, args=arguments, daemon=True)
         self._fork.start()
         saying.close()
-        self.port = self._heard(self._said)
+        self.port = self._heard(self._output)
 
     def kill(self) -> None:
         self._end_fork(BaseProcess.kill)
@@ -53,23 +56,38 @@ class ForkedServer(Server):
     def stop(self) -> None:
         self._end_fork(BaseProcess.terminate)
 
-    def _heard(self, said: Connection) -> int:
+    def _heard(self, output: Connection) -> int:
         try:
-            while not (address := ADDRESS.search(said.recv())):
+            while not (address := ADDRESS.search(output.recv())):
                 pass
         except EOFError:
             raise AssertionError(self.faults()) from None
         return int(address[1])
 
     def _end_fork(self, how: Callable[[BaseProcess], None]) -> None:
-        if self._fork is None or self._said is None:
+        if self._fork is None or self._output is None:
             return
         how(self._fork)
         self._fork.join(END_SECONDS)
         assert self._fork.exitcode is not None, "it goes on"
         self._fork.close()
-        self._said.close()
-        self._fork = self._said = None
+        self._output.close()
+        self._fork = self._output = None
+
+
+@contextmanager
+def running(server: AnyServer) -> Iterator[AnyServer]:
+    """Run a server, which must have nothing to log."""
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+    assert server.faults() == ""
+
+
+def serving(instance: Path) -> AbstractContextManager[Server]:
+    return running(ForkedServer(instance))
 
 
 class _Spoken(io.StringIO):

@@ -118,8 +118,8 @@ class Thumb:
         self.go_on()
         same = f'[data-query="{query}"][data-step="{step}"]'
         arrived = f"html.scripted #question:focus-within:not({same})"  # scrolled to its top by then
-        there = self.page.locator(f"{arrived}, h1#finished")
-        return there.get_attribute("data-step") or there.get_attribute("id") or ""
+        destination = self.page.locator(f"{arrived}, h1#finished")
+        return destination.get_attribute("data-step") or destination.get_attribute("id") or ""
 
     def settle(self, verdict: str) -> None:
         self.tap(self.page.locator(f'.decide button[value="{verdict}"]'))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import FilePayload, Page, expect
 
-from tests.browser.forked import ForkedServer
+from tests.browser import served
+from tests.browser.forked import ForkedServer, running, serving
 from tests.browser.served import OWNER, PASSWORD, Served
 from tests.browser.server import HYBRID, ROOT, SEEDS, Server
 
@@ -33,23 +36,33 @@ DOCS = ROOT / "docs"
 GUIDES = sorted({file.stem for folder in (DOCS, DOCS / "en") for file in folder.glob("*.md")})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Study:
     """A server whose study holds runs of every kind, by what they are good for.
 
-    ``files`` are what the runs were read from. ``served`` is another server, whose study is
-    blind and served to people with names. ``folder`` serves several studies.
+    ``files`` are what the runs were read from, ``place`` is where the databases lie; ``servers``
+    ends whatever was started.
     """
 
     server: Server
     files: dict[str, Path]
     runs: dict[str, str]
-    served: Served
-    folder: Server
+    place: Path
+    servers: ExitStack
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        return self.server.url, self.served.server.url, self.folder.url
+    @cached_property
+    def served(self) -> Served:
+        """Another server, whose study is blind and served to people with names."""
+        server = self.servers.enter_context(serving(self.place / "served"))
+        return served.fill(server, self.place)
+
+    @cached_property
+    def folder(self) -> FolderServer:
+        """Serves several studies."""
+        server = FolderServer(self.place / "folder")
+        self.servers.enter_context(running(server))
+        server.fill()
+        return server
 
     def run(self, kind: str = "hybrid") -> str:
         return f"/runs/{self.runs[kind]}"
@@ -62,9 +75,9 @@ class FolderServer(ForkedServer):
         return super().environment() | {"RELEVANSI_STUDIES": str(self.studies)}
 
     def faults(self) -> str:
-        told = "the database is damaged"  # which one of them is
+        fault = "the database is damaged"  # which one of them is
         lines = super().faults().splitlines(keepends=True)
-        return "".join(line for line in lines if told not in line)
+        return "".join(line for line in lines if fault not in line)
 
     @property
     def studies(self) -> Path:
@@ -77,15 +90,14 @@ class FolderServer(ForkedServer):
         (self.studies / "rusak.sqlite").write_bytes(b"no database")
 
 
-def fill(server: Server, folder: Path, served: Served, of_studies: FolderServer) -> Study:
+def fill(server: Server, folder: Path, servers: ExitStack) -> Study:
     files = {kind: _shortened(path, folder / f"{kind}.json") for kind, path in FILES.items()}
     files |= {
         "finished": _run_file(folder / "finished.json", "Rumah di Binjai?", RATED),
         "unreadable": _run_file(folder / "unreadable.json", "Rumah di Berastagi?", LOST),
     }
     run_ids = server.import_runs(*files.values())
-    study = Study(server, files, dict(zip(files, run_ids, strict=True)), served, of_studies)
-    of_studies.fill()
+    study = Study(server, files, dict(zip(files, run_ids, strict=True)), folder, servers)
     server.post("/study/", {"name": "Studi", "blind": "no", "repeat_percent": "0"})
     query = f"{study.run('finished')}/queries/1"
     server.post(f"{query}/results/1/judgment", {"relevance": "1"})
@@ -109,11 +121,11 @@ def _shortened(sample: Path, path: Path) -> Path:
             result["response"] = result["response"].partition(FIFTH_CARD)[0]
             result["response_length"] = len(result["response"])
             result["results_count"] = min(result["results_count"], 4)
-    said = {
+    totals = {
         "total_questions": len(results),
         "successful": sum(result["success"] for result in results),
     }
-    path.write_text(json.dumps(document | said | {"results": results}), "utf-8")
+    path.write_text(json.dumps(document | totals | {"results": results}), "utf-8")
     return path
 
 
@@ -159,6 +171,12 @@ def _half_rated(page: Page, study: Study) -> None:
     page.route("**/judgment", lambda route: route.abort())
     page.locator('#rank-4 button[value="1"]').click()
     expect(page.locator("#rank-4 .state[data-state=unsaved]")).to_be_visible()
+
+
+def _reasons(page: Page, study: Study) -> None:
+    _question(24)(page, study)
+    page.keyboard.type("tw")
+    expect(page.locator("#reasons")).to_be_visible()
 
 
 def _help_sheet(page: Page, study: Study) -> None:
@@ -326,6 +344,7 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "finished run": _at(kind="finished"),
     "rating: cards": _question(24),
     "rating: every kind of verdict": _half_rated,
+    "rating: reasons of a verdict": _reasons,
     "rating: help sheet": _help_sheet,
     "rating: empty list": _question(12, "with empty lists"),
     "rating: failed call": _question(20, "with a failed call"),

@@ -61,18 +61,18 @@ def _empty(query_id: int) -> Planned:
     return Planned(query_id, keys, (), quality, outcome)
 
 
-def _cards(query_id: int, things: list[tuple[str, str]]) -> Planned:
+def _cards(query_id: int, items: list[tuple[str, str]]) -> Planned:
     quality = query_id % 6
     verdicts: dict[tuple[str, str], Any] = {}
     keys: list[tuple[str, str]] = []
     for rank, (item, (key, verdict)) in enumerate(
-        zip(things, _verdicts(query_id), strict=False), start=1
+        zip(items, _verdicts(query_id), strict=False), start=1
     ):
         if item not in verdicts:
             verdicts[item] = verdict
             keys.append((key, str(rank)))
     keys.append((str(quality), "grades"))
-    relevance = tuple(verdicts[item] for item in things)
+    relevance = tuple(verdicts[item] for item in items)
     return Planned(query_id, tuple(keys), relevance, quality, None)
 
 

@@ -27,7 +27,7 @@ UNSEEN = re.compile(r"\]\([^)]*\)|^\s*\d+\.\s", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Item:
     """The subject of one verdict: a property as shown, or (without identity) the empty list.
 
     ``run`` is a place in ``METHODS``, where the question depends on its conversation.
@@ -38,19 +38,18 @@ class Thing:
     identity: str = ""
     version: int = 0
 
-    def is_version_of(self, other: object) -> bool:
+    def is_version_of(self, item: object) -> bool:
         """Whether it is the same property under the same question, with other content."""
         return (
-            isinstance(other, Thing)
-            and self != other
-            and (self.question, self.run, self.identity)
-            == (other.question, other.run, other.identity)
+            isinstance(item, Item)
+            and self != item
+            and (self.question, self.run, self.identity) == (item.question, item.run, item.identity)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One run's answer: the things of its results in rank order, or that its list is empty.
+    """One run's answer: the items of its results in rank order, or that its list is empty.
 
     With neither, the call failed.
     """
@@ -59,8 +58,8 @@ class Answer:
     run: int
     category: str
     text: str
-    things: tuple[Thing, ...]
-    empty: Thing | None
+    items: tuple[Item, ...]
+    empty: Item | None
 
 
 def files() -> list[Path]:
@@ -79,9 +78,9 @@ class Sample:
         return {query.query_id: query.question for query in self.runs[0]}
 
     @cached_property
-    def things(self) -> set[Thing]:
-        shown = {item for answer in self.answers for item in answer.things}
-        return shown | {answer.empty for answer in self.answers if answer.empty}
+    def items(self) -> set[Item]:
+        listed = {item for answer in self.answers for item in answer.items}
+        return listed | {answer.empty for answer in self.answers if answer.empty}
 
     def of_run(self, run: int) -> list[Answer]:
         return [answer for answer in self.answers if answer.run == run]
@@ -98,37 +97,37 @@ class Sample:
             run=run,
             category=query.category,
             text=query.response,
-            things=tuple(self._thing(query.query_id, where, card) for card in query.cards),
-            empty=Thing(query.query_id, where) if query.state == "empty" else None,
+            items=tuple(self._item(query.query_id, where, card) for card in query.cards),
+            empty=Item(query.query_id, where) if query.state == "empty" else None,
         )
 
-    def _thing(self, question: int, where: int | None, card: Card) -> Thing:
+    def _item(self, question: int, where: int | None, card: Card) -> Item:
         identity = card.slug or card.listing_id or f"{words(card.title)} {words(card.location)}"
-        known = self.versions.setdefault((question, where, identity), [])
-        for version, other in enumerate(known):
-            if not contradict(card, other):
-                return Thing(question, where, identity, version)
-        known.append(card)
-        return Thing(question, where, identity, len(known) - 1)
+        versions = self.versions.setdefault((question, where, identity), [])
+        for version, earlier in enumerate(versions):
+            if not contradict(card, earlier):
+                return Item(question, where, identity, version)
+        versions.append(card)
+        return Item(question, where, identity, len(versions) - 1)
 
 
-def contradict(one: Card, other: Card) -> bool:
+def contradict(card: Card, earlier: Card) -> bool:
     pairs = [
-        (one.price, other.price), (one.price_note, other.price_note),
-        (one.bedrooms, other.bedrooms),
+        (card.price, earlier.price), (card.price_note, earlier.price_note),
+        (card.bedrooms, earlier.bedrooms),
     ]  # fmt: skip
     if any(a is not None and b is not None and a != b for a, b in pairs):
         return True
-    here, there = words(one.location), words(other.location)
-    return bool(here and there) and not (here <= there or there <= here)
+    now, before = words(card.location), words(earlier.location)
+    return bool(now and before) and not (now <= before or before <= now)
 
 
 def words(text: str | None) -> frozenset[str]:
     return frozenset(WORD.findall(UNSEEN.sub(" ", text or "").casefold()))
 
 
-def likeness(one: str, other: str) -> float:
-    a, b = _neighbours(one), _neighbours(other)
+def likeness(first: str, second: str) -> float:
+    a, b = _neighbours(first), _neighbours(second)
     return len(a & b) / len(a | b) if a or b else 1.0
 
 
@@ -139,7 +138,7 @@ def _neighbours(text: str) -> frozenset[tuple[str, str]]:
 
 # ---- figures, from the words of the method -----------------------------------------------
 
-Verdicts = dict[Thing, str]
+Verdicts = dict[Item, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,24 +150,24 @@ class Figures:
     success: int | None
 
 
-def figures(answer: Answer, said: Verdicts) -> Figures:
+def figures(answer: Answer, verdicts: Verdicts) -> Figures:
     if answer.empty is not None:
-        outcome = said.get(answer.empty)
+        outcome = verdicts.get(answer.empty)
         if outcome is None:
             return Figures(False, None, None, None, None)
         correct = outcome == "correct_empty"
         return Figures(True, None, None, None if correct else 0.0, int(correct))
-    if not answer.things:  # the call failed
+    if not answer.items:  # the call failed
         return Figures(True, None, None, None, 0)
-    verdicts = [said.get(item) for item in answer.things]
-    if None in verdicts:
+    in_order = [verdicts.get(item) for item in answer.items]
+    if None in in_order:
         return Figures(False, None, None, None, None)
     return Figures(
         True,
-        _share(verdicts[:5]),
-        _share(verdicts),
-        1 / (1 + verdicts.index("1")) if "1" in verdicts else 0.0,
-        int("1" in verdicts),
+        _share(in_order[:5]),
+        _share(in_order),
+        1 / (1 + in_order.index("1")) if "1" in in_order else 0.0,
+        int("1" in in_order),
     )
 
 
@@ -178,15 +177,15 @@ def _share(verdicts: Sequence[str | None]) -> float:
 
 
 def run_figures(
-    answers: Sequence[Answer], said: Verdicts, grades: Mapping[Answer, float]
+    answers: Sequence[Answer], verdicts: Verdicts, grades: Mapping[Answer, float]
 ) -> dict[str, float | None]:
-    result = [(answer, figures(answer, said)) for answer in answers]
-    listed = [own for answer, own in result if answer.things]
+    result = [(answer, figures(answer, verdicts)) for answer in answers]
+    listed = [values for answer, values in result if answer.items]
     return {
-        "mean_precision_at_5": _mean(own.precision_at_5 for own in listed),
-        "mean_overall_precision": _mean(own.overall_precision for own in listed),
-        "mrr": _mean(own.reciprocal_rank for own in listed),
-        "success_rate": _mean(own.success for _, own in result),
+        "mean_precision_at_5": _mean(values.precision_at_5 for values in listed),
+        "mean_overall_precision": _mean(values.overall_precision for values in listed),
+        "mrr": _mean(values.reciprocal_rank for values in listed),
+        "success_rate": _mean(values.success for _, values in result),
         "coverage": len(listed) / len(answers),
         "mean_response_quality": _mean(grades.get(answer) for answer in answers),
     }
@@ -200,7 +199,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 def majority(by_rater: Sequence[Verdicts]) -> Verdicts:
     merged = {}
     for item in set().union(*by_rater):
-        votes = Counter(own[item] for own in by_rater if own[item] != "unsure")
+        votes = Counter(verdicts[item] for verdicts in by_rater if verdicts[item] != "unsure")
         ranked = votes.most_common()
         if not ranked:
             merged[item] = "unsure"  # judged, by nobody decided

@@ -33,14 +33,14 @@ class Person:
 
     def get(self, path: str) -> str:
         with self._opener.open(self.url + path, timeout=PATIENCE) as answer:
-            found: str = answer.read().decode()
-        return found
+            text: str = answer.read().decode()
+        return text
 
     def post(self, path: str, **fields: str) -> str:
         request = Request(self.url + path, data=urlencode(fields).encode())
         with self._opener.open(request, timeout=PATIENCE) as answer:
-            found: str = answer.read().decode()
-        return found
+            text: str = answer.read().decode()
+        return text
 
     def lend(self, page: Page) -> None:
         page.context.add_cookies(
@@ -87,8 +87,8 @@ def fill(server: Server, folder: Path) -> Served:
 
 
 def link(owner: Person, name: str) -> str:
-    made = owner.post("/raters/", name=name, days="30", by="link")
-    return made_link(made).removeprefix(owner.url)
+    page = owner.post("/raters/", name=name, days="30", by="link")
+    return made_link(page).removeprefix(owner.url)
 
 
 def made_link(page: str) -> str:

@@ -47,9 +47,9 @@ class Server:
                 encoding="utf-8",
             )
         assert process.stdout is not None
-        said = process.stdout.readline()
-        address = re.search(r"http://127\.0\.0\.1:(\d+)/", said)
-        assert address, said + self.faults()
+        line = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
+        assert address, line + self.faults()
         self.port = int(address[1])
         self.process = process
 

@@ -1,6 +1,6 @@
 """Scripted people who rate the sample study blind, by keyboard, each with a mind of their own.
 
-What they mean to say is fixed by a seed. What they typed is kept by thing and by answer, as
+What they mean to say is fixed by a seed. What they typed is kept by item and by answer, as
 they recognised them on the page: by the question's words, the conversation, the card's
 address and price, the cards that an answer lists or its text. Of two answers with the same cards
 nobody can tell which is which: they are graded alike.
@@ -18,20 +18,20 @@ from typing import Any
 
 from playwright.sync_api import Browser, Error, Page, expect
 
-from tests.browser.sample_study import Answer, Sample, Thing, likeness
+from tests.browser.sample_study import Answer, Item, Sample, likeness
 from tests.browser.served import Person
 
 Unit = tuple[int, int | None]
 """A question, and the run whose conversation it depends on."""
 
-Labels = dict[Thing | Answer, int | None]
+Labels = dict[Item | Answer, int | None]
 
 NAMES = ("Ani", "Budi", "Citra")
 KEYS = {"1": "y", "0": "t", "unsure": "r", "correct_empty": "y", "false_negative": "t"}
 LABELS = {"1": 1, "0": 0, "unsure": None, "correct_empty": 1, "false_negative": 0}
 GRADES = range(6)
 MOST_SECONDS = 900
-ASKED = """() => {
+STATE = """() => {
   if (document.querySelector("h1#finished")) return {finished: true};
   const all = (selector) => [...document.querySelectorAll("#question " + selector)];
   const seen = { task: document.querySelector("#question")?.dataset.query };
@@ -66,13 +66,13 @@ ASKED = """() => {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    about: Thing | Answer
+    about: Item | Answer
     says: str
     again: bool
 
     @property
     def typed(self) -> str:
-        return KEYS[self.says] if isinstance(self.about, Thing) else self.says
+        return KEYS[self.says] if isinstance(self.about, Item) else self.says
 
     @property
     def kind(self) -> str:
@@ -85,32 +85,32 @@ class Key:
 class Mind:
     name: str
 
-    def verdict(self, thing: Thing, *, again: bool = False) -> str:
-        said = self._verdict(thing)
-        draw = self._draw(thing, "again")
+    def verdict(self, item: Item, *, again: bool = False) -> str:
+        verdict = self._verdict(item)
+        draw = self._draw(item, "again")
         if again and draw.random() < 0.15:
-            return draw.choice([other for other in ("1", "0", "unsure") if other != said])
-        return said
+            return draw.choice([label for label in ("1", "0", "unsure") if label != verdict])
+        return verdict
 
-    def outcome(self, thing: Thing) -> str:
-        is_nothing = self._draw(thing, "outcome").random() < 0.6
+    def outcome(self, item: Item) -> str:
+        is_nothing = self._draw(item, "outcome").random() < 0.6
         return "correct_empty" if is_nothing else "false_negative"
 
     def quality(self, answer: Answer, *, again: bool = False) -> str:
-        where = f"{answer.question}/{answer.things or answer.text}"
+        where = f"{answer.question}/{answer.items or answer.text}"
         deserved = Random(f"deserved/{where}").choice(GRADES)
         grade = deserved + Random(f"{self.name}/{where}/{again}").choice((-1, 0, 0, 0, 1))
         return str(min(max(grade, 0), 5))
 
-    def _verdict(self, thing: Thing) -> str:
-        draw = self._draw(thing, "")
+    def _verdict(self, item: Item) -> str:
+        draw = self._draw(item, "")
         if draw.random() < 0.06:
             return "unsure"
-        common = Random(f"common/{thing}").random() < 0.3 + 0.1 * (thing.question % 5)
+        common = Random(f"common/{item}").random() < 0.3 + 0.1 * (item.question % 5)
         return str(int(common != (draw.random() < 0.12)))
 
-    def _draw(self, thing: Thing, when: str) -> Random:
-        return Random(f"{self.name}/{thing}/{when}")
+    def _draw(self, item: Item, when: str) -> Random:
+        return Random(f"{self.name}/{item}/{when}")
 
 
 @dataclass(slots=True)
@@ -119,17 +119,17 @@ class Typist:
     page: Page
     sample: Sample
     keys: list[Key] = field(default_factory=list)
-    given: dict[Unit, str] = field(default_factory=dict)
-    cards: dict[str, Thing] = field(default_factory=dict)
-    remarked: set[Thing] = field(default_factory=set)
+    tasks: dict[Unit, str] = field(default_factory=dict)
+    cards: dict[str, Item] = field(default_factory=dict)
+    remarked: set[Item] = field(default_factory=set)
 
     def turn(self) -> bool:
-        asked = self._asked()
-        if asked.get("finished"):
+        state = state_of(self.page)
+        if state.get("finished"):
             return False
-        if asked.get("places"):
-            keys = self._decide(asked)
-            count, changed = _until_changed(keys, [place["id"] for place in asked["places"]])
+        if state.get("places"):
+            keys = self._decide(state)
+            count, changed = _until_changed(keys, [place["id"] for place in state["places"]])
             self.page.keyboard.type("".join(key.typed for key in keys[:count]))
             self.keys += keys[:count]
             for item, place in changed.items():  # the page asks for them once all is saved
@@ -138,11 +138,11 @@ class Typist:
                     self.remarked.add(item)
         return True
 
-    def verdicts(self) -> dict[Thing, str]:
+    def verdicts(self) -> dict[Item, str]:
         return {
             key.about: key.says
             for key in self.keys
-            if isinstance(key.about, Thing) and not key.again
+            if isinstance(key.about, Item) and not key.again
         }
 
     def grades(self) -> dict[Answer, int]:
@@ -154,7 +154,7 @@ class Typist:
 
     def labels(self, kind: str, *, again: bool = False) -> Labels:
         return {
-            key.about: LABELS[key.says] if isinstance(key.about, Thing) else int(key.says)
+            key.about: LABELS[key.says] if isinstance(key.about, Item) else int(key.says)
             for key in self.keys
             if key.again is again and key.kind == kind
         }
@@ -164,41 +164,34 @@ class Typist:
             if again := self.labels(kind, again=True):
                 yield kind, self.labels(kind), again
 
-    def _asked(self) -> dict[str, Any]:
-        try:
-            result: dict[str, Any] = self.page.evaluate(ASKED)
-        except Error:
-            return {}  # on the way to another page
-        return result
-
-    def _decide(self, asked: dict[str, Any]) -> list[Key]:
-        question, where = unit = self._unit(asked)
-        again = self.given.setdefault(unit, asked["task"]) != asked["task"]
+    def _decide(self, state: dict[str, Any]) -> list[Key]:
+        question, where = unit = self._unit(state)
+        again = self.tasks.setdefault(unit, state["task"]) != state["task"]
         mind = Mind(self.name)
-        if asked["kind"] == "outcome":
-            item = Thing(question, where)
+        if state["kind"] == "outcome":
+            item = Item(question, where)
             return [Key(item, mind.outcome(item), again)]
-        if asked["kind"] == "card":
-            items = [self._thing(question, where, place) for place in asked["places"]]
-            self.cards |= zip((place["card"] for place in asked["places"]), items, strict=True)
+        if state["kind"] == "card":
+            items = [self._item(question, where, place) for place in state["places"]]
+            self.cards |= zip((place["card"] for place in state["places"]), items, strict=True)
             return [Key(item, mind.verdict(item, again=again), again) for item in items]
-        answers = self._answers(question, where, asked["places"])
+        answers = self._answers(question, where, state["places"])
         return [Key(answer, mind.quality(answer, again=again), again) for answer in answers]
 
-    def _unit(self, asked: dict[str, Any]) -> Unit:
-        numbers = [n for n, text in self.sample.texts().items() if text == asked["question"]]
-        if not asked["conversation"]:
+    def _unit(self, state: dict[str, Any]) -> Unit:
+        numbers = [n for n, text in self.sample.texts().items() if text == state["question"]]
+        if not state["conversation"]:
             (number,) = numbers
             return number, None
         return max(
             ((number, run) for number in numbers for run in range(3)),
-            key=lambda unit: likeness(asked["conversation"], self.sample.conversation(*unit)),
+            key=lambda unit: likeness(state["conversation"], self.sample.conversation(*unit)),
         )
 
-    def _thing(self, question: int, where: int | None, place: dict[str, Any]) -> Thing:
+    def _item(self, question: int, where: int | None, place: dict[str, Any]) -> Item:
         price = int(re.sub(r"\D", "", place["price"]) or 0)
         (result,) = (
-            Thing(question, where, identity, version)
+            Item(question, where, identity, version)
             for (number, run, identity), cards in self.sample.versions.items()
             if (number, run) == (question, where) and place["address"].endswith(f"/{identity}")
             for version, card in enumerate(cards)
@@ -216,13 +209,11 @@ class Typist:
         ]
         result = []
         for place in places:
-            things = tuple(self.cards[card] for card in place["cards"])
+            items = tuple(self.cards[card] for card in place["cards"])
 
-            def fits(
-                answer: Answer, place: Any = place, things: Any = things
-            ) -> tuple[bool, float]:
+            def fits(answer: Answer, place: Any = place, items: Any = items) -> tuple[bool, float]:
                 """Whether the page lists the answer's cards in order; how alike their texts are."""
-                return things == answer.things, likeness(place["text"], answer.text)
+                return items == answer.items, likeness(place["text"], answer.text)
 
             best = max(remaining, key=fits)
             assert fits(best)[0], place
@@ -231,13 +222,13 @@ class Typist:
         return result
 
 
-def _until_changed(keys: Sequence[Key], places: Sequence[str]) -> tuple[int, dict[Thing, str]]:
+def _until_changed(keys: Sequence[Key], places: Sequence[str]) -> tuple[int, dict[Item, str]]:
     """How many keys there are up to a property that is open with other content, and where."""
     for count, key in enumerate(keys, start=1):
         changed = {
-            other.about: place
-            for other, place in zip(keys[count:], places[count:], strict=True)
-            if isinstance(other.about, Thing) and other.about.is_version_of(key.about)
+            later.about: place
+            for later, place in zip(keys[count:], places[count:], strict=True)
+            if isinstance(later.about, Item) and later.about.is_version_of(key.about)
         }
         if changed:
             return count, changed
@@ -251,16 +242,16 @@ def rate_everything(browser: Browser, owner: Person) -> None:
     page.goto(f"{owner.url}/rate/")
     letters, digits = cycle("yyty"), cycle("4352")
     until = time.monotonic() + MOST_SECONDS
-    while not (asked := asked_now(page)).get("finished"):
+    while not (state := state_of(page)).get("finished"):
         assert time.monotonic() < until, page.url
-        keys = digits if asked.get("kind") == "grades" else letters
-        page.keyboard.type("".join(next(keys) for _ in asked.get("places", ())))
+        keys = digits if state.get("kind") == "grades" else letters
+        page.keyboard.type("".join(next(keys) for _ in state.get("places", ())))
     context.close()
 
 
-def asked_now(page: Page) -> dict[str, Any]:
+def state_of(page: Page) -> dict[str, Any]:
     try:
-        result: dict[str, Any] = page.evaluate(ASKED)
+        result: dict[str, Any] = page.evaluate(STATE)
     except Error:
         return {}  # on the way to another page
     return result

@@ -36,23 +36,23 @@ class Wire:
             while True:
                 browser, _ = self._listening.accept()
                 server = socket.create_connection(self._server)
-                kept = bytearray()
+                copy = bytearray()
                 with self._lock:
-                    self._received.append(kept)
-                for ends in ((browser, server, None), (server, browser, kept)):
+                    self._received.append(copy)
+                for ends in ((browser, server, None), (server, browser, copy)):
                     Thread(target=self._pass_on, args=ends, daemon=True).start()
 
-    def _pass_on(self, one: socket.socket, other: socket.socket, kept: bytearray | None) -> None:
+    def _pass_on(self, source: socket.socket, to: socket.socket, copy: bytearray | None) -> None:
         with suppress(OSError):
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            while data := one.recv(CHUNK):
-                if kept is None:
+            source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while data := source.recv(CHUNK):
+                if copy is None:
                     data = data.replace(b"gzip", b"none")
                 else:
                     with self._lock:
-                        kept += data
-                other.sendall(data)
-        for end in (one, other):
+                        copy += data
+                to.sendall(data)
+        for end in (source, to):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             end.close()

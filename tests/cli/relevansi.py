@@ -25,10 +25,10 @@ PASSED_ON = ("PATH", "PYTHONPATH", "HOME", "SYSTEMROOT")
 def relevansi(
     instance: Path, *arguments: str | Path, language: str = "en", on_terminal: bool = False
 ) -> CompletedProcess[str]:
-    out, err = Stream(on_terminal=on_terminal), Stream()
-    said = list(map(str, arguments))
-    code = exit_code(instance, said, language, out, err)
-    return CompletedProcess(said, code, out.text(), err.text())
+    out, err = Stream(on_terminal=on_terminal), Stream(errors="backslashreplace")
+    words = list(map(str, arguments))
+    code = exit_code(instance, words, language, out, err)
+    return CompletedProcess(words, code, out.text(), err.text())
 
 
 def exit_code(
@@ -69,10 +69,10 @@ def environment(instance: Path, language: str) -> dict[str, str]:
 
 
 class Stream(io.TextIOWrapper):
-    def __init__(self, *, on_terminal: bool = False) -> None:
+    def __init__(self, *, on_terminal: bool = False, errors: str = "strict") -> None:
         self.bytes = io.BytesIO()
         self._on_terminal = on_terminal
-        super().__init__(self.bytes, encoding="utf-8", write_through=True)
+        super().__init__(self.bytes, encoding="utf-8", errors=errors, write_through=True)
 
     def isatty(self) -> bool:
         return self._on_terminal
@@ -81,6 +81,6 @@ class Stream(io.TextIOWrapper):
         return self.bytes.getvalue().decode("utf-8").replace("\r\n", "\n")
 
 
-def document(done: CompletedProcess[str]) -> Any:
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def document(finished: CompletedProcess[str]) -> Any:
+    assert finished.returncode == 0, finished.stderr
+    return json.loads(finished.stdout)

@@ -69,11 +69,11 @@ class HostileStudy:
         return self.instance / f"{BAD}{name}".replace("/", "")
 
     def call(self, *arguments: str | Path, on_terminal: bool = False) -> CompletedProcess[str]:
-        known = {
+        variables = {
             "RELEVANSI_JUDGE_URL": machines.endpoint(self.bot).url,
             "RELEVANSI_JUDGE_MODEL": BAD,
         }
-        environment = commands.environment(self.instance, "en") | known
+        environment = commands.environment(self.instance, "en") | variables
         with mock.patch.object(commands, "environment", return_value=environment):
             return relevansi(self.instance, *arguments, on_terminal=on_terminal)
 
@@ -89,11 +89,11 @@ def _hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileStudy]
         runs = []
         for name in ("a", "b"):
             cards = [card(f"{slug}{FORMULA}", location=FORMULA) for slug in "xy"]
-            asked = [
+            queries = [
                 query(1, *cards, text=f"1{FORMULA}", category=BAD),
                 query(2, text=f"2{FORMULA}", category=BAD),
             ]
-            read = run(*asked, method=f"{BAD}{name}", name=f"{BAD}{name}.json")
+            read = run(*queries, method=f"{BAD}{name}", name=f"{BAD}{name}.json")
             labels = Labels(search_method=f"{BAD}{name}", llm=BAD)
             runs.append(stored_runs.store(session, study, read, labels, NOW).id)
             for rater, verdicts in zip(raters, ("10", "11"), strict=True):
@@ -104,21 +104,21 @@ def _hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileStudy]
                 at = clicked(f"{rater.id}{name}q", minute=5)
                 judgments.rate(session, rater, runs[-1], 1, rating, at)
     with stamina.set_testing(True, attempts=1), serving(status(422, {"detail": BAD})) as bot:
-        made = HostileStudy(instance, runs, bot)
-        _write_files(made)
-        yield made
+        hostile = HostileStudy(instance, runs, bot)
+        _write_files(hostile)
+        yield hostile
 
 
 def _write_files(hostile: HostileStudy) -> None:
-    questions = [{**asked, "question": BAD, "id": f"{BAD}{n}"} for n, asked in enumerate(QUESTIONS)]
+    questions = [{**entry, "question": BAD, "id": f"{BAD}{n}"} for n, entry in enumerate(QUESTIONS)]
     gold = [
-        {**asked, "question": BAD, "category": BAD, "id": n}
-        for n, asked in enumerate(GOLD["questions"], start=1)
+        {**entry, "question": BAD, "category": BAD, "id": n}
+        for n, entry in enumerate(GOLD["questions"], start=1)
     ]
-    asked = [{"id": n, "question": f"{BAD}{n}", "category": BAD} for n in (1, 2)]
-    shown = f"1. **[{FORMULA}](https://listing.example/properti/z)**"
+    collected = [{"id": n, "question": f"{BAD}{n}", "category": BAD} for n in (1, 2)]
+    response = f"1. **[{FORMULA}](https://listing.example/properti/z)**"
     answers = [
-        {"query_id": n, "question": f"{n}{FORMULA}", "category": BAD, "response": shown}
+        {"query_id": n, "question": f"{n}{FORMULA}", "category": BAD, "response": response}
         for n in (1, 2)
     ]
     decided = {"manual_evaluations": {"1": {"0": {"result": "pass", "reason": BAD}}, BAD: {}}}
@@ -137,7 +137,7 @@ def _write_files(hostile: HostileStudy) -> None:
         "questions.json": scored_files.document(questions),
         "listings.json": scored_files.document([{"slug": f"{BAD}{FORMULA}", "name": BAD}]),
         "gated.json": scored_files.document({"search_method": BAD, "results": answers}),
-        "asked.json": scored_files.document(asked),
+        "asked.json": scored_files.document(collected),
         "pack.zip": b"no zip",
     }.items():
         hostile.path(name).write_bytes(data)
@@ -170,7 +170,7 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
             ["--format", "proof-pack", "-o", path("whole.zip")],
             [BAD],
         ],
-        "verify": [*([path("whole.zip"), *form] for form in table_and_json), [path("pack.zip")]],
+        "verify": [[path("whole.zip")], [path("pack.zip")]],
         "compare": [
             *(["--runs", first, second, "--format", name]
               for name in ("markdown", "latex", "json", "html")),
@@ -290,19 +290,19 @@ def steering(text: str) -> set[str]:
 
 
 def test_every_command_prints_text_only(hostile: HostileStudy) -> None:
-    known = calls(hostile)
-    assert set(leaves(application)) - SERVERS == set(known)
+    commands = calls(hostile)
+    assert set(leaves(application)) - SERVERS == set(commands)
 
     wrong = []
-    for command, variants in known.items():
+    for command, variants in commands.items():
         for number, arguments in enumerate(variants):
             on_terminal = command.partition(" ")[0] in DOCUMENTS
             process = hostile.call(*command.split(), *arguments, on_terminal=on_terminal)
-            said = process.stdout + process.stderr
+            text = process.stdout + process.stderr
             is_csv = command == "export" or "csv" in arguments
-            is_forged = not is_csv and any(line.startswith("FAKED") for line in said.split("\n"))
-            if steering(said) or is_forged:
-                wrong.append((command, number, said))
+            is_forged = not is_csv and any(line.startswith("FAKED") for line in text.split("\n"))
+            if steering(text) or is_forged:
+                wrong.append((command, number, text))
             if number == 0 and command not in FAILING and process.returncode:
                 wrong.append((command, process.returncode, process.stderr))
 

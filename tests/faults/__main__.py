@@ -71,38 +71,38 @@ def main() -> None:
     parser.add_argument("--granian", action="store_true", help="on that server alone")
     parser.add_argument("--at-once", type=int, default=2, help="so many faults at a time")
     parser.add_argument("-o", "--output", type=Path, help="a Markdown file for the table")
-    said = parser.parse_args()
+    options = parser.parse_args()
     if sys.platform == "win32":
         sys.exit("SIGKILL and SIGSTOP are signals of POSIX systems.")
     began = time.monotonic()
-    chosen = faults(said.kills, said.seed)
+    chosen = faults(options.kills, options.seed)
     rows: list[Row] = []
-    is_cluster = said.only == [CLUSTER]
-    servers: Sequence[str] = ("waitress",) if said.only else SERVERS
-    if said.granian or is_cluster:
+    is_cluster = options.only == [CLUSTER]
+    servers: Sequence[str] = ("waitress",) if options.only else SERVERS
+    if options.granian or is_cluster:
         servers = ("granian",)
-    with ThreadPoolExecutor(said.at_once) as pool, everything_ended():
+    with ThreadPoolExecutor(options.at_once) as pool, everything_ended():
         for server in servers:
             load.FaultyServer.is_granian = server == "granian"
-            which = said.only or [name for name in names if name != CLUSTER]
+            which = options.only or [name for name in names if name != CLUSTER]
             made_here = [fault for name in which for fault in chosen[name]]
-            rows += [replace(row, server=server) for row in pool.map(made, made_here)]
+            rows += [replace(row, server=server) for row in pool.map(row_of, made_here)]
     show(rows)
-    if said.output:
-        only = " ".join(f"--only {name}" for name in said.only or ())
-        granian = " --granian" if said.granian else ""
-        command = f"nox -s faults -- --kills {said.kills} --seed {said.seed}{granian} {only}"
-        before = said.output.read_text("utf-8") if said.output.is_file() else ""
+    if options.output:
+        only = " ".join(f"--only {name}" for name in options.only or ())
+        granian = " --granian" if options.granian else ""
+        command = f"nox -s faults -- --kills {options.kills} --seed {options.seed}{granian} {only}"
+        before = options.output.read_text("utf-8") if options.output.is_file() else ""
         seconds, place = time.monotonic() - began, Path(tempfile.gettempdir())
         if is_cluster:
             page = with_cluster(before, rows, seconds, place)
         else:
             page = written(rows, command.rstrip(), seconds, place) + cluster_of(before)
-        said.output.write_text(page, "utf-8")
+        options.output.write_text(page, "utf-8")
     sys.exit(not all(row.is_good for row in rows))
 
 
-def made(fault: Fault) -> Row:
+def row_of(fault: Fault) -> Row:
     """Make one fault in a folder of its own, and tell as soon as it is done."""
     name, database, make = fault
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -112,11 +112,11 @@ def made(fault: Fault) -> Row:
         except CannotBeMade as lacking:
             row = Row(name, database, reason=str(lacking))
         except Exception as failure:  # noqa: BLE001 - the other faults are still to be made
-            told = "".join(traceback.format_exception(failure, limit=-3))
-            row = Row(name, database, "broke off", damage=(told,))
+            trace = "".join(traceback.format_exception(failure, limit=-3))
+            row = Row(name, database, "broke off", damage=(trace,))
     print(
-        f"{row.fault}, {row.database}: {row.made or row.reason}; acknowledged "
-        f"{row.acknowledged}, found {row.found}{'' if row.is_good else ' FAILED'}",
+        f"{row.fault}, {row.database}: {row.action or row.reason}; acknowledged "
+        f"{row.acknowledged}, found {row.stored}{'' if row.is_good else ' FAILED'}",
         flush=True,
     )
     return row

@@ -82,7 +82,7 @@ class Clicker:
     slowest_answer: float = 0.0
     seconds: list[float] = field(default_factory=list)
     _last: float = field(default_factory=time.monotonic)
-    _kept: http.client.HTTPConnection | None = None
+    _connection: http.client.HTTPConnection | None = None
 
     def click_until(self, stopped: Event) -> None:
         """Click until told to stop; what was not answered by then keeps waiting."""
@@ -109,7 +109,7 @@ class Clicker:
             self._hear(click, self._ask(click))
         return not self.waiting
 
-    def standing(self) -> dict[Place, str | None]:
+    def last_verdicts(self) -> dict[Place, str | None]:
         """Return the last verdict on each card, by the device's own count."""
         ordered = sorted(self.acknowledged, key=lambda click: click.sequence)
         return {click.place: click.relevance or None for click in ordered}
@@ -142,16 +142,16 @@ class Clicker:
 
     def _ask(self, click: Click) -> Answer:
         """Send a click over the connection that is kept; without one, over a new one."""
-        if self._kept is None or self._kept.port != self.port():
+        if self._connection is None or self._connection.port != self.port():
             self._hang_up()
-            self._kept = self.connect(self.port())
+            self._connection = self.connect(self.port())
         try:
-            return self._said(self._kept, click)
+            return self._answer(self._connection, click)
         except (OSError, http.client.HTTPException):
             self._hang_up()
             return Answer()
 
-    def _said(self, connection: http.client.HTTPConnection, click: Click) -> Answer:
+    def _answer(self, connection: http.client.HTTPConnection, click: Click) -> Answer:
         query_id, rank = click.place
         path = f"/runs/{self.run_id}/queries/{query_id}/results/{rank}/judgment"
         fields = {
@@ -170,6 +170,6 @@ class Clicker:
         return Answer(answer.status, text, answer.headers.get("Retry-After"))
 
     def _hang_up(self) -> None:
-        if self._kept is not None:
-            self._kept.close()
-            self._kept = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

@@ -68,7 +68,7 @@ class Cluster:
     postgres: Postgres
     proxy: subprocess.Popen[bytes]
 
-    def row(self, fault: str, made: str) -> Row:
+    def row(self, fault: str, action: str) -> Row:
         """Return the count once everything was sent; figures that differ are damage."""
         seconds = sorted(second for each in self.load.clickers for second in each.seconds)
         for clicker in self.load.clickers:
@@ -81,7 +81,7 @@ class Cluster:
         p99 = 1000 * seconds[int(0.99 * len(seconds))]
         slowest = max(clicker.longest_wait for clicker in self.load.clickers)
         waits = f"p99 of an answer {p99:.0f} ms, {slowest:.1f} s at most until an acknowledgement"
-        row = self.load.row(fault, f"{made}; {waits}; equal figures on both")
+        row = self.load.row(fault, f"{action}; {waits}; equal figures on both")
         self.postgres.kill()
         self.proxy.terminate()
         return row

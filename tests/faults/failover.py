@@ -47,14 +47,14 @@ def fail_over(folder: Path, times: int, seed: int) -> Row:
                 _attach(standby, primary)
             load.await_clicks(CLICKS_BETWEEN)
         load.finish()
-        load.said(503, words="is not saved yet")
-        return load.row(FAULT, _made(load, times))
+        load.check_refusals(503, words="is not saved yet")
+        return load.row(FAULT, _action(load, times))
     finally:
         primary.kill()
         standby.kill()
 
 
-def _made(load: Load, times: int) -> str:
+def _action(load: Load, times: int) -> str:
     longest = max(clicker.longest_wait for clicker in load.clickers)
     return (
         f"{times} times, {load.refused()} clicks refused and repeated; a click waited "

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from tests.faults.load import Load, awaited
-from tests.faults.postgres import Postgres, own, running
+from tests.faults.postgres import Postgres, hand_over, running
 from tests.faults.processes import at_the_end
 from tests.faults.report import CannotBeMade, Row
 
@@ -67,9 +67,10 @@ def _fill(load: Load, filled: Filling, times: int, how: str) -> Row:
                 load.damage.append("no click was taken after room was made")
     load.finish()
     # PostgreSQL ends and starts again when even its log has no room: then nobody answers it.
-    load.said(507, *([503] if load.database == "PostgreSQL" else []), words="is not saved yet")
-    made = f"{times} times ({how}), {load.refused()} clicks refused and repeated"
-    return load.row(FAULT, made)
+    statuses = (507, 503) if load.database == "PostgreSQL" else (507,)
+    load.check_refusals(*statuses, words="is not saved yet")
+    action = f"{times} times ({how}), {load.refused()} clicks refused and repeated"
+    return load.row(FAULT, action)
 
 
 @contextmanager
@@ -85,7 +86,7 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
     )
     if process.returncode:
         raise CannotBeMade(f"a disk of its own cannot be mounted: {process.stderr.strip()}")
-    own(folder)
+    hand_over(folder)
 
     def end() -> None:
         subprocess.run(["/bin/umount", "--lazy", str(folder)], check=False, capture_output=True)

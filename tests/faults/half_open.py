@@ -40,11 +40,11 @@ def half_open(folder: Path, times: int) -> Row:
     load.finish()
     if longest > LONGEST_WAIT:
         load.damage.append(f"a new connection waited {longest:.1f} s")
-    made = (
+    action = (
         f"{times} times {CONNECTIONS} for {KEPT_SECONDS} s, half of them with one byte; a new "
         f"connection waited {longest:.1f} s at most"
     )
-    return load.row(FAULT, made)
+    return load.row(FAULT, action)
 
 
 @contextmanager

@@ -45,9 +45,9 @@ def kill_postgres(folder: Path, kills: int, seed: int) -> Row:
                 postgres.start()
                 load.count()
         load.finish()
-        load.said(503, words="is not saved yet")
-        made = f"{kills} kills and restarts, {load.refused()} clicks refused and repeated"
-        return load.row(CRASH, made)
+        load.check_refusals(503, words="is not saved yet")
+        action = f"{kills} kills and restarts, {load.refused()} clicks refused and repeated"
+        return load.row(CRASH, action)
 
 
 def _kill_server(load: Load, kills: int, seed: int) -> Row:

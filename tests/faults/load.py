@@ -61,8 +61,8 @@ class Load:
     """Those who click on a server; `url` names its database where it is not its own SQLite."""
 
     def __init__(self, folder: Path, url: str = "") -> None:
-        named = {"RELEVANSI_DATABASE_URL": url} if url else {}
-        self.server = FaultyServer(folder / "instance", named)
+        settings = {"RELEVANSI_DATABASE_URL": url} if url else {}
+        self.server = FaultyServer(folder / "instance", settings)
         self.sqlite_file = self.server.instance / "relevansi.sqlite"
         self.url = url or sqlite_url(self.sqlite_file)
         self.database = "PostgreSQL" if url else "SQLite"
@@ -101,16 +101,16 @@ class Load:
         expected = self.acknowledged + more
         return awaited(lambda: self.acknowledged >= expected, patience)
 
-    def count(self, url: str = "", wanted: set[str] | None = None) -> stored.Found:
+    def count(self, url: str = "", expected: set[str] | None = None) -> stored.Stored:
         """Return what is in the database, or a copy of it at `url`; what is missing is damage.
 
-        `wanted` are the clicks that were acknowledged when the copy was taken, else by now.
+        `expected` are the clicks that were acknowledged when the copy was taken, else by now.
         """
-        wanted = self.ids() if wanted is None else wanted  # first: people may go on clicking
-        result = stored.found(url or self.url)
+        expected = self.ids() if expected is None else expected  # first: people may go on clicking
+        result = stored.read(url or self.url)
         if result.unsound:
             self.damage.append(result.unsound)
-        lost = wanted - set(result.events)
+        lost = expected - set(result.events)
         self.damage += [f"{event_id} was acknowledged and is gone" for event_id in sorted(lost)]
         return result
 
@@ -126,28 +126,28 @@ class Load:
         if "Traceback" in self.server.faults():
             self.damage.append(self.server.faults()[-MOST_WORDS:])
 
-    def row(self, fault: str, made: str) -> Row:
+    def row(self, fault: str, action: str) -> Row:
         """Return the count, once everything was sent and the server has stopped."""
         result = self.count()
         acknowledged = self.ids()
         stray = set(result.events) - acknowledged
         self.damage += [f"{event_id} is there and nobody sent it" for event_id in sorted(stray)]
         for clicker in self.clickers:
-            for place, said in clicker.standing().items():
-                if result.standing.get(place) != said:
-                    self.damage.append(f"{place}: {clicker.name} said {said} last")
+            for place, verdict in clicker.last_verdicts().items():
+                if result.verdicts.get(place) != verdict:
+                    self.damage.append(f"{place}: {clicker.name} said {verdict} last")
         return Row(
             fault=fault,
             database=self.database,
-            made=made,
+            action=action,
             acknowledged=len(acknowledged),
-            found=len(acknowledged & set(result.events)),
+            stored=len(acknowledged & set(result.events)),
             doubled=result.doubled,
             missing=len(acknowledged - set(result.events)),
             damage=tuple(dict.fromkeys(self.damage)),
         )
 
-    def said(self, *statuses: int, words: str) -> None:
+    def check_refusals(self, *statuses: int, words: str) -> None:
         """Hold refusals to be of these statuses, in `words`, as a part and with no traceback."""
         for clicker in self.clickers:
             for status, answer in clicker.refusals.items():

@@ -50,12 +50,12 @@ def _lock(load: Load, locked: Locking, times: int) -> Row:
                     load.damage.append("nobody was refused while it was locked")
         load.await_clicks(CLICKS_BETWEEN)
     load.finish()
-    load.said(503, words="is not saved yet")
-    made = (
+    load.check_refusals(503, words="is not saved yet")
+    action = (
         f"{times} times for {KEPT_SECONDS:.0f} s and more, "
         f"{load.refused()} clicks refused and repeated"
     )
-    return load.row(FAULT, made)
+    return load.row(FAULT, action)
 
 
 @contextmanager

@@ -58,16 +58,16 @@ class Postgres:
 
     def make(self, flags: tuple[str, ...] = ()) -> None:
         """Make an empty cluster."""
-        own(self.folder.parent)
-        known = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale")
-        self.run("initdb", "-D", str(self.folder), *known, *flags)
+        hand_over(self.folder.parent)
+        options = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale")
+        self.run("initdb", "-D", str(self.folder), *options, *flags)
         self.configure(SETTINGS)
 
     def configure(self, settings: str) -> None:
         """Say these settings in place of those that were said before."""
         conf = self.folder / "relevansi.conf"
         conf.write_text(settings, "utf-8")
-        own(conf)
+        hand_over(conf)
         main = self.folder / "postgresql.conf"
         if "relevansi.conf" not in main.read_text("utf-8"):
             with main.open("a", encoding="utf-8") as file:
@@ -76,16 +76,9 @@ class Postgres:
     def start(self) -> None:
         """Start it and wait until it takes connections."""
         with self.log.open("ab") as log:
+            options = ("-D", str(self.folder), "-p", str(self.port), "-c", LISTENING)
             self.process = subprocess.Popen(
-                [
-                    _binary("postgres"),
-                    "-D",
-                    str(self.folder),
-                    "-p",
-                    str(self.port),
-                    "-c",
-                    LISTENING,
-                ],
+                [_binary("postgres"), *options],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -170,7 +163,7 @@ def running(
         server.kill()
 
 
-def own(path: Path) -> None:
+def hand_over(path: Path) -> None:
     """Give a file or folder to the user that PostgreSQL runs as."""
     if name := _user():
         shutil.chown(path, name, name)

@@ -35,14 +35,14 @@ def replace(folder: Path, times: int) -> Row:
 
 
 def _take_away(load: Load, fault: str, times: int, older: Path | None) -> Row:
-    kept = load.sqlite_file.with_name("kept")
-    kept.mkdir()
+    aside = load.sqlite_file.with_name("kept")
+    aside.mkdir()
     for _ in range(times):
         load.server.start()
         with load.clicking():
             load.await_clicks(CLICKS_BETWEEN)
             before = load.refused()
-            _move(load.sqlite_file, kept / load.sqlite_file.name)
+            _move(load.sqlite_file, aside / load.sqlite_file.name)
             if older is not None:
                 shutil.copy(older, load.sqlite_file)
             if not awaited(lambda before=before: load.refused() >= before + REFUSALS):  # type: ignore[misc]
@@ -51,10 +51,10 @@ def _take_away(load: Load, fault: str, times: int, older: Path | None) -> Row:
         load.server.kill()  # a server that ends in peace would still write to the file it has open
         for part in PARTS:
             Path(f"{load.sqlite_file}{part}").unlink(missing_ok=True)
-        _move(kept / load.sqlite_file.name, load.sqlite_file)
+        _move(aside / load.sqlite_file.name, load.sqlite_file)
     load.server.start()
     load.finish()
-    load.said(503, words="Nothing is saved until the server is started again")
+    load.check_refusals(503, words="Nothing is saved until the server is started again")
     return load.row(fault, f"{times} times, {load.refused()} clicks refused and repeated")
 
 

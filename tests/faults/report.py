@@ -89,15 +89,15 @@ class CannotBeMade(Exception):
 class Row:
     """One line of the report.
 
-    ``made`` says in words what was done, ``damage`` whatever is missing or wrong. A fault that
+    ``action`` says in words what was done, ``damage`` whatever is missing or wrong. A fault that
     could not be made here has a ``reason`` and counts nothing.
     """
 
     fault: str
     database: str
-    made: str = ""
+    action: str = ""
     acknowledged: int = 0
-    found: int = 0
+    stored: int = 0
     doubled: int = 0
     missing: int = 0
     damage: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class Row:
         """Whether all that was acknowledged is there, once, and nothing else went wrong."""
         if self.reason:
             return True
-        counts = self.acknowledged > 0 and self.found == self.acknowledged
+        counts = self.acknowledged > 0 and self.stored == self.acknowledged
         return counts and not (self.doubled or self.missing or self.damage)
 
 
@@ -147,10 +147,10 @@ def _filled(
 ) -> str:
     dashes = ["---"] * 3 + ["--:"] * 4 + ["---"]
     lines = [COLUMNS, dashes, *map(_cells, rows)]
-    acknowledged, result = sum(row.acknowledged for row in rows), sum(row.found for row in rows)
+    acknowledged, stored = sum(row.acknowledged for row in rows), sum(row.stored for row in rows)
     return text.format(
         table="\n".join(f"| {' | '.join(line)} |" for line in lines),
-        total=f"In all: acknowledged {acknowledged:,}, found {result:,}.",
+        total=f"In all: acknowledged {acknowledged:,}, found {stored:,}.",
         machine="; ".join(
             f"{name}: {what}" for name, what in machine(folder) if "load" not in name
         ),
@@ -162,6 +162,6 @@ def _filled(
 def _cells(row: Row) -> list[str]:
     if row.reason:
         return [row.fault, row.database, row.server, "", "", "", "", f"not made here: {row.reason}"]
-    numbers = (row.acknowledged, row.found, row.doubled, row.missing)
-    made = row.made if row.is_good else f"FAILED: {row.made}"
-    return [row.fault, row.database, row.server, *(f"{number:,}" for number in numbers), made]
+    numbers = (row.acknowledged, row.stored, row.doubled, row.missing)
+    action = row.action if row.is_good else f"FAILED: {row.action}"
+    return [row.fault, row.database, row.server, *(f"{number:,}" for number in numbers), action]

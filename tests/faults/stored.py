@@ -13,7 +13,7 @@ Place = tuple[int, int]
 """A card of the sample's run: query and rank."""
 
 EVENTS = "SELECT event_id FROM events"
-STANDING = """
+VERDICTS = """
     SELECT queries.query_id, results.rank, judgments.verdict
     FROM results
     JOIN queries ON queries.id = results.query_key
@@ -29,11 +29,11 @@ PLACES = """
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Stored:
     """The events by id, how often each is there, and the verdict in force on each card."""
 
     events: Mapping[str, int]
-    standing: Mapping[Place, str | None]
+    verdicts: Mapping[Place, str | None]
     unsound: str = ""
 
     @property
@@ -42,12 +42,12 @@ class Found:
         return sum(count - 1 for count in self.events.values())
 
 
-def found(url: str) -> Found:
+def read(url: str) -> Stored:
     """Return what is in the database at `url`; on SQLite its pages are checked too."""
     sound = rows(url, "PRAGMA integrity_check")[0][0] if url.startswith("sqlite") else "ok"
-    return Found(
+    return Stored(
         Counter(event for (event,) in rows(url, EVENTS)),
-        {(query, rank): verdict for query, rank, verdict in rows(url, STANDING)},
+        {(query, rank): verdict for query, rank, verdict in rows(url, VERDICTS)},
         "" if sound == "ok" else sound,
     )
 

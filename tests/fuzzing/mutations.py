@@ -134,14 +134,14 @@ def by_structure_or_bytes(
 def written(document: Any, random: Random) -> bytes:
     """Return a value as JSON, with what is marked as it stands."""
     ascii_only = random.random() < 0.5
-    said = json.dumps(document, ensure_ascii=ascii_only, indent=random.choice((None, None, 1)))
+    source = json.dumps(document, ensure_ascii=ascii_only, indent=random.choice((None, None, 1)))
     mark = json.dumps(MARK)[1:-1] if ascii_only else MARK
-    while f'"{mark}' in said:
-        before, _, after = said.partition(f'"{mark}')
+    while f'"{mark}' in source:
+        before, _, after = source.partition(f'"{mark}')
         end = _end_of_text(after)
         raw = json.loads(f'"{after[:end]}"') if end else ""
-        said = before + raw + after[end + 1 :]
-    return said.encode("utf-8", "surrogatepass" if random.random() < 0.5 else "replace")
+        source = before + raw + after[end + 1 :]
+    return source.encode("utf-8", "surrogatepass" if random.random() < 0.5 else "replace")
 
 
 def _line_spoiled(line: bytes, random: Random) -> bytes:
@@ -196,11 +196,11 @@ def _paths(document: Any, before: tuple[Any, ...] = ()) -> Any:
             yield from _paths(inner, (*before, place))
 
 
-def _end_of_text(said: str) -> int:
-    """Return where the JSON text ends that `said` is the inside of."""
+def _end_of_text(source: str) -> int:
+    """Return where the JSON text ends that `source` is the inside of."""
     place = 0
-    while place < len(said) and said[place] != '"':
-        place += 2 if said[place] == "\\" else 1
+    while place < len(source) and source[place] != '"':
+        place += 2 if source[place] == "\\" else 1
     return place
 
 
@@ -244,11 +244,11 @@ def _end_early(data: bytes, random: Random) -> bytes:
 
 
 def _reencode(data: bytes, random: Random) -> bytes:
-    said = data[:MEGABYTE].decode("utf-8", "replace")
+    decoded = data[:MEGABYTE].decode("utf-8", "replace")
     code = random.choice(
         ("utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "utf-8-sig", "utf-7")
     )
-    return said.encode(code, "replace")
+    return decoded.encode(code, "replace")
 
 
 def _long_line(data: bytes, random: Random) -> bytes:
@@ -305,18 +305,9 @@ def _add_harm(archive: zipfile.ZipFile, random: Random, names: Sequence[str]) ->
     """Add a member that would be written elsewhere, is there twice, or is a bomb."""
     import warnings
 
-    odd = (
-        "../../x",
-        "/etc/x",
-        "C:\\x",
-        "..\\x",
-        "a//b",
-        "./manifest.json",
-        "x" * 60_000,
-        "a/",
-        "\u202e",
-    )
-    name = random.choice((*odd, *names))
+    outside = ("../../x", "/etc/x", "C:\\x", "..\\x")
+    odd = ("a//b", "./manifest.json", "x" * 60_000, "a/", "\u202e")
+    name = random.choice((*outside, *odd, *names))
     data = bytes(random.choice((1, MEGABYTE, 5 * TEN_MEGABYTES)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -333,6 +324,6 @@ def _lying(data: bytes, random: Random) -> bytes:
         ((8, "<H"), (10, "<H"), (16, "<I"), (20, "<I"), (24, "<I"), (42, "<I"))
     )
     most = 2 ** (8 * struct.calcsize(kind)) - 1
-    stated = struct.pack(kind, random.choice((0, 1, 9, 12, 99, most, random.randint(0, most))))
+    packed = struct.pack(kind, random.choice((0, 1, 9, 12, 99, most, random.randint(0, most))))
     start = central + at
-    return data[:start] + stated + data[start + len(stated) :]
+    return data[:start] + packed + data[start + len(packed) :]

@@ -136,7 +136,7 @@ def rated(database: Database) -> tuple[tuple[bytes, ...], bytes]:
 def ratings(data: bytes) -> bytes:
     """Return what a page without a server gives for the run in `data`."""
     read = json_runs.read("test_results.json", data)
-    said = [
+    changes = [
         offline_files.change(1, read.queries[0].query_id, "relevance", "1", rank=1),
         offline_files.change(2, read.queries[0].query_id, "quality", 4),
         offline_files.change(3, read.queries[0].query_id, "notes", "baik"),
@@ -145,4 +145,4 @@ def ratings(data: bytes) -> bytes:
             5, read.queries[0].query_id, "relevance", None, rank=2, minute=2, undoes="e4"
         ),
     ]
-    return offline_files.ratings(read, *said)
+    return offline_files.ratings(read, *changes)

@@ -54,7 +54,7 @@ MOST_PAGES = 90
 NO_PAGE = re.compile(r"\.|/static|/language|proof-pack")
 
 
-class Seen(NamedTuple):
+class Offer(NamedTuple):
     """A link or a form that somebody was shown."""
 
     role: str
@@ -81,10 +81,12 @@ class Ground:
         self.errors = _Errors()
         self.app.logger.handlers = [self.errors]
         self.app.logger.propagate = False
-        self.rules = sorted(self.app.url_map.iter_rules(), key=lambda one: (one.rule, one.endpoint))
+        self.rules = sorted(
+            self.app.url_map.iter_rules(), key=lambda rule: (rule.rule, rule.endpoint)
+        )
         self.cookies = self._fill()
-        self.seen = [one for role in ROLES for one in _crawled(self.browser(role), role)]
-        self.values = [value for one in self.seen for _, value in one.fields]
+        self.offers = [offer for role in ROLES for offer in _crawled(self.browser(role), role)]
+        self.values = [value for offer in self.offers for _, value in offer.fields]
         self.names, self.arguments, self.places = _field_names(), _argument_names(), self._places()
         self.at_first = Path(shutil.copy(self._closed(), folder / "at_first.sqlite"))
         self.clients: dict[str, FlaskClient] = {}
@@ -180,9 +182,9 @@ class Ground:
         """Return the values that stand in the places of the addresses that pages show."""
         result: dict[str, set[str]] = {}
         adapter = self.app.url_map.bind("localhost")
-        for one in self.seen:
+        for offer in self.offers:
             try:
-                _endpoint, values = adapter.match(urlsplit(one.path).path, method=one.method)
+                _endpoint, values = adapter.match(urlsplit(offer.path).path, method=offer.method)
             except HTTPException:
                 continue
             for name, value in values.items():
@@ -202,36 +204,38 @@ class _Errors(logging.Handler):
         self.records.append(record)
 
 
-def _seen(role: str, path: str, page: Page) -> list[Seen]:
+def _offers(role: str, path: str, page: Page) -> list[Offer]:
     """Return the links and forms of a page."""
-    result = [Seen(role, "GET", link) for link in page.links("a[href^='/']")]
+    result = [Offer(role, "GET", link) for link in page.links("a[href^='/']")]
     for form in page.all("form"):
         fields = tuple((field["name"], field.get("value") or "") for field in form.all("[name]"))
         method, action = (form.get("method") or "get").upper(), form.get("action") or path
-        result.append(Seen(role, method, action, fields, form.has("[type=file]")))
+        result.append(Offer(role, method, action, fields, form.has("[type=file]")))
     return result
 
 
-def _crawled(client: FlaskClient, role: str) -> Iterator[Seen]:
+def _crawled(client: FlaskClient, role: str) -> Iterator[Offer]:
     """Yield what the pages show to somebody, page by page from the first."""
     waiting, patterns = ["/", "/ask/", "/rate/", "/sign-in"], Counter[str]()
-    shown: dict[Seen, None] = {}
-    asked: set[str] = set()
-    while waiting and len(asked) < MOST_PAGES:
+    offers: dict[Offer, None] = {}
+    visited: set[str] = set()
+    while waiting and len(visited) < MOST_PAGES:
         path = waiting.pop(0)
         pattern = re.sub(r"[0-9a-f]{10,}|\d+", "*", path)
         patterns[pattern] += 1
-        if path in asked or patterns[pattern] > 3:
+        if path in visited or patterns[pattern] > 3:
             continue
-        asked.add(path)
+        visited.add(path)
         answer = client.get(path, follow_redirects=True)
         if answer.mimetype == "text/html":
-            result = _seen(role, path, Page(answer))
-            shown |= dict.fromkeys(result)
+            result = _offers(role, path, Page(answer))
+            offers |= dict.fromkeys(result)
             waiting += [
-                one.path for one in result if one.method == "GET" and not NO_PAGE.search(one.path)
+                offer.path
+                for offer in result
+                if offer.method == "GET" and not NO_PAGE.search(offer.path)
             ]
-    yield from shown
+    yield from offers
 
 
 def _field_names() -> list[str]:

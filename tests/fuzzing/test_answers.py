@@ -92,8 +92,8 @@ def test_any_answer_is_read_and_shown_as_html_that_does_nothing(random: Random) 
     cards = property_cards.parse(text)
     assert len(property_cards.parse(property_cards.render(cards))) <= len(cards)
     for pictures in (False, True):
-        for whole in (False, True):
-            html = _Shown(markdown.render(text, pictures=pictures, uncut=whole))
+        for uncut in (False, True):
+            html = _Shown(markdown.render(text, pictures=pictures, uncut=uncut))
             assert not html.harmful
     for card in cards:
         for part in (card.title, card.url or ""):

@@ -61,14 +61,14 @@ class Ground(NamedTuple):
     valid: Mapping[str, Sequence[bytes]]
 
 
-def _told(found: Sequence[Problem]) -> None:
+def _check(reported: Sequence[Problem]) -> None:
     """Tell every problem, as pages and commands would, in every language."""
     for language in LANGUAGES:
         with speaking(language):
-            for problem in found:
+            for problem in reported:
                 assert problem.file
                 _check_words(problems.message(problem))
-    json.dumps([problems.to_dict(problem) for problem in found])
+    json.dumps([problems.to_dict(problem) for problem in reported])
 
 
 def _check_words(message: str) -> None:
@@ -82,7 +82,7 @@ def _refusing(read: Callable[[], object]) -> None:
     try:
         read()
     except ImportRefused as refused:
-        _told(refused.problems)
+        _check(refused.problems)
 
 
 def _rolled_back(ground: Ground, use: Callable[[Session, Study], None]) -> None:
@@ -94,7 +94,7 @@ def _rolled_back(ground: Ground, use: Callable[[Session, Study], None]) -> None:
 def _read_run(ground: Ground, data: bytes) -> None:
     def use(session: Session, study: Study) -> None:
         report = imports.examine(session, study, imports.read(NAME, data))
-        _told(report.problems)
+        _check(report.problems)
         stored = store(session, study, report.read)
         session.flush()
         assert stored_summaries.check(session) == []
@@ -113,21 +113,21 @@ def _read_ratings(ground: Ground, data: bytes) -> None:
             return
         opened = file_formats.read_file(form, NAME, data)
         if isinstance(opened.content, ImportRefused):
-            _told(opened.content.problems)
+            _check(opened.content.problems)
             return
         assert isinstance(opened.content, OfflineRatings)
         visited = ratings.examine(session, study, opened.content, NOW)
         report = ratings.store(session, study, opened.content, NOW, confirmed=True)
         session.flush()
-        for one in (visited, report):
-            _told(one.problems)
+        for each in (visited, report):
+            _check(each.problems)
         assert stored_summaries.check(session) == []
 
     _rolled_back(ground, use)
 
 
 def _read_csv(ground: Ground, data: bytes) -> None:
-    _told(csv_ratings.read("rated.csv", data).problems)
+    _check(csv_ratings.read("rated.csv", data).problems)
 
     def use(session: Session, study: Study) -> None:
         rated_imports.compare(session, study, "rated.csv", data, [ground.run_id])
@@ -151,7 +151,7 @@ def _score(gold: bytes, results: bytes, manual: bytes) -> None:
         NamedBytes("results.json", results),
         NamedBytes("manual.json", manual),
     )
-    _refusing(lambda: _told(scoring.constraint_scoring(*files)[1]))
+    _refusing(lambda: _check(scoring.constraint_scoring(*files)[1]))
 
 
 def _read_gold(_ground: Ground, data: bytes) -> None:
@@ -172,7 +172,7 @@ def _read_manual(_ground: Ground, data: bytes) -> None:
             agreement.judged_run(name, gold_files.v2_file(), manual)
             for name, manual in manual_files.items()
         ]
-        _told(agreement.compare(runs).problems)
+        _check(agreement.compare(runs).problems)
 
     _refusing(both)
 
@@ -183,7 +183,7 @@ def _scored(kind: Scored) -> Read:
             with WaitingRows() as rows:
                 files = [NamedBytes(NAME, data)]
                 score = partial(scoring.score, settings, files, rows)
-                _refusing(lambda score=score: _told([*map(Problem.stored, score().problems)]))  # type: ignore[misc]
+                _refusing(lambda score=score: _check([*map(Problem.stored, score().problems)]))  # type: ignore[misc]
 
     return read
 
@@ -194,15 +194,16 @@ def _read_outputs(_ground: Ground, data: bytes) -> None:
     listed = [
         {name: item[name] for name in ("id", "question", "expected")} for item in items["items"]
     ]
-    asked = samples.as_bytes(listed)
+    question_file = samples.as_bytes(listed)
     provenance = {name: value for name, value in items.items() if name != "items"}
     provenance["eval_set_version"] = json_answers.eval_set_version("questions", listed)
 
     def both() -> None:
+        outputs = io.BytesIO(data)
         answered = expected_json.join(
-            "questions.json", asked, "outputs.jsonl", io.BytesIO(data), provenance=provenance
+            "questions.json", question_file, "outputs.jsonl", outputs, provenance=provenance
         )
-        _told(answered.problems)
+        _check(answered.problems)
 
     _refusing(both)
     _refusing(lambda: expected_json.read_subset("subset.json", data))

@@ -91,11 +91,11 @@ class Driver(ABC):
         self.send("actions", {"actions": [{"type": "key", "id": "keys", "actions": steps}]})
 
     def expect(self, script: str, *arguments: object, equals: object = True) -> None:
-        def found() -> Any:
+        def value() -> Any:
             with suppress(CommandRefused):  # the page is just being left
                 return self.run(f"return {script}", *arguments)
 
-        until(lambda: found() == equals, f"{script} is not {equals!r}")
+        until(lambda: value() == equals, f"{script} is not {equals!r}")
 
     def _element(self, selector: str) -> str:
         result = self.send("element", {"using": "css selector", "value": selector})
@@ -212,11 +212,11 @@ ENGINES: dict[str, tuple[Callable[[Path], AbstractContextManager[Driver]], str, 
 
 def _display(ending: ExitStack, screen: str, folder: Path) -> str:
     reading, writing = os.pipe()
-    with os.fdopen(reading, "rb") as said:
+    with os.fdopen(reading, "rb") as output:
         arguments = [screen, "-displayfd", str(writing), "-screen", "0", "1280x1000x24"]
         _started(ending, arguments, folder, keep=writing)
         os.close(writing)
-        return f":{int(said.readline())}"
+        return f":{int(output.readline())}"
 
 
 def _started(

@@ -70,8 +70,8 @@ def test_focus_stays_where_the_mouse_put_it(server: Server, run_id: str, page: P
 def test_an_answer_that_arrives_while_notes_are_written_disturbs_nothing(
     server: Server, run_id: str, page: Page
 ) -> None:
-    held: list[Any] = []
-    page.route("**/judgment", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    waiting: list[Any] = []
+    page.route("**/judgment", lambda route: waiting.append(route))  # noqa: PLW0108 - Playwright marks it
     rating = RatingPage(page, server.url, run_id)
     rating.open(22)
     with page.expect_request("**/judgment"):
@@ -79,7 +79,7 @@ def test_an_answer_that_arrives_while_notes_are_written_disturbs_nothing(
     page.keyboard.type("banyak tempat")
     rating.press("ArrowLeft", "ArrowLeft")
     with page.expect_response("**/judgment"):
-        held.pop().continue_()
+        waiting.pop().continue_()
     rating.expect_state(1, "saved")
     assert rating.focus == "notes"
     page.keyboard.type("-")

@@ -37,7 +37,7 @@ def test_a_newcomer_imports_a_run_rates_a_question_and_takes_the_csv_away(
     assert _runs(empty_server) == []
 
     page.goto(empty_server.url)
-    _choose(page, HYBRID)
+    page.set_input_files("#files", HYBRID)
     _expect_report(page)
     assert _runs(empty_server) == [], "nothing is stored before the owner said so"
     page.get_by_role("button", name="Simpan dan mulai menilai").click()
@@ -74,10 +74,6 @@ def _drop(page: Page, server: Server, file: Path) -> None:
     page.goto(server.url)
     files = page.evaluate_handle(DROP, [file.name, file.read_text("utf-8")])
     page.locator("[data-drop]").dispatch_event("drop", {"dataTransfer": files})
-
-
-def _choose(page: Page, file: Path) -> None:
-    page.set_input_files("#files", file)
 
 
 def _expect_report(page: Page) -> None:

@@ -12,6 +12,7 @@ from pypdf import PdfReader
 
 from tests.browser.hands import PHONE
 from tests.browser.pages import Study, visit
+from tests.browser.served import PASSWORD, Person
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -60,7 +61,16 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
     expect(chapter).to_be_hidden()
 
 
-@pytest.mark.parametrize("name", ["comparison", "comparison of one question", "run", "raters"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "run",
+        *(
+            pytest.param(name, marks=pytest.mark.thorough)
+            for name in ("comparison", "comparison of one question", "raters")
+        ),
+    ],
+)
 def test_what_a_menu_opens_lies_on_the_screen(study: Study, page: Page, name: str) -> None:
     page.set_viewport_size(PHONE)
     visit(page, study, name)
@@ -155,17 +165,19 @@ def test_the_questions_of_a_run_stand_in_blocks_and_are_still_a_table(
     assert len(tops(table)) == 1
 
 
-def test_a_new_link_is_copied_and_shared_by_a_button(
-    study: Study, open_tab: Callable[..., Page]
-) -> None:
-    page = open_tab()
+def test_a_new_link_is_copied_and_shared_by_a_button(blind_server: Server, page: Page) -> None:
+    owner = Person(blind_server.url)
+    owner.post("/sign-in/first", password=PASSWORD, again=PASSWORD)
+    owner.lend(page)
     page.add_init_script("""
       Object.defineProperty(navigator, "clipboard", {
         value: { writeText: async (text) => { window.copied = text; } },
       });
       navigator.share = async ({ url }) => { window.shared = url; };
     """)
-    visit(page, study, "raters with a new link")
+    page.goto(f"{blind_server.url}/raters/")
+    page.fill("[aria-labelledby=add] input[name=name]", "Ani")
+    page.locator("[aria-labelledby=add] button").first.click()
     address = page.locator(".address").inner_text()
     page.get_by_role("button", name="Salin tautan").click()
     expect(page.locator(".acts [role=status]")).to_have_text("Tersalin")

@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from relevansi.services.study import studies
 from tests.browser.axe import faults
-from tests.browser.conftest import serving
+from tests.browser.forked import serving
 from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server, copied
 from tests.services.gold.gold_files import stored_run
@@ -79,6 +79,7 @@ def test_an_override_disturbs_no_key(checked: tuple[Server, str], page: Page) ->
     rating.expect_focus("1")
 
 
+@pytest.mark.thorough
 def test_a_decision_that_could_not_be_sent_says_so_and_keeps_its_words(
     checked: tuple[Server, str], context_of: Callable[..., BrowserContext]
 ) -> None:

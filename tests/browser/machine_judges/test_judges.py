@@ -30,8 +30,8 @@ class Judged(ForkedServer):
 
     def environment(self) -> dict[str, str]:
         at = machines.endpoint(self.bot)
-        known = {"RELEVANSI_JUDGE_URL": at.url, "RELEVANSI_JUDGE_MODEL": at.model}
-        return super().environment() | known
+        variables = {"RELEVANSI_JUDGE_URL": at.url, "RELEVANSI_JUDGE_MODEL": at.model}
+        return super().environment() | variables
 
 
 @pytest.fixture(name="bot")
@@ -51,11 +51,11 @@ def _judged(sample: tuple[Path, str], tmp_path: Path, bot: Bot) -> Iterator[Judg
     server = Judged(copied(sample[0], tmp_path / "instance"), bot)
     server.start()
     with closing(sqlite3.connect(server.instance / "relevansi.sqlite")) as connection:
-        asked = connection.execute(
+        cards = connection.execute(
             "SELECT query_id, rank FROM results JOIN queries ON queries.id = query_key "
             "ORDER BY query_key, rank LIMIT 40"
         ).fetchall()
-    for query_id, rank in asked:
+    for query_id, rank in cards:
         address = f"/runs/{sample[1]}/queries/{query_id}/results/{rank}/judgment"
         server.post(address, {"relevance": "1"})
     yield server

@@ -82,7 +82,7 @@ def rate_without_a_name(page: Page) -> None:
     wait_for_focus(page, "1")
 
 
-def shown(page: Page, query_id: int) -> None:
+def expect_question(page: Page, query_id: int) -> None:
     expect(page.locator(f'#question[data-query="{query_id}"]')).to_be_attached()
 
 
@@ -102,7 +102,7 @@ def rate_two_questions(page: Page) -> None:
     page.keyboard.press("Escape")
     wait_for_focus(page, "grades")
     page.keyboard.press("4")
-    shown(page, 2)
+    expect_question(page, 2)
     page.keyboard.press("y")  # truly nothing
     wait_for_focus(page, "grades")
     expect(page.locator("#suggestion")).to_contain_text("0")
@@ -110,25 +110,25 @@ def rate_two_questions(page: Page) -> None:
         "Tersisa 3 pertanyaan · 1 kartu, 3 jawaban belum diberi nilai"
     )
     page.keyboard.press("0")
-    shown(page, 3)
+    expect_question(page, 3)
 
 
 def reload_and_finish(page: Page) -> None:
     page.reload()  # the browser kept every click, and where it was
-    shown(page, 3)
+    expect_question(page, 3)
     expect(page.locator("#turns")).to_contain_text("Gudang di KIM?")
     assert (page.locator("#who").text_content() or "").endswith("Ani")
     page.keyboard.press("p")
-    shown(page, 2)
+    expect_question(page, 2)
     page.keyboard.press("p")
-    shown(page, 1)
+    expect_question(page, 1)
     expect(page.locator("#rank-3 [value='1']")).to_have_attribute("aria-pressed", "true")
     expect(page.locator('[data-state-of="quality"]')).to_have_attribute("data-state", SAVED)
     page.keyboard.press("g")
-    shown(page, 3)
+    expect_question(page, 3)
     page.keyboard.press("t")
     page.keyboard.press("1")
-    shown(page, 4)  # the call failed, which has a quality too
+    expect_question(page, 4)  # the call failed, which has a quality too
     expect(page.locator("#left")).to_have_text(
         "Tersisa 1 pertanyaan · 1 jawaban belum diberi nilai"
     )
@@ -144,8 +144,8 @@ def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
     open_tab: OpenTab, file: Path, instance: Path, tmp_path: Path
 ) -> None:
     page = open_tab()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     page.goto(file.as_uri())
     page.locator("#rater").fill("Ani")
     page.keyboard.press("Enter")
@@ -156,7 +156,7 @@ def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
     reload_and_finish(page)
     ratings, rated = download(page, "json", tmp_path), download(page, "csv", tmp_path)
     assert page.evaluate("window.acted") is None
-    assert [url for url in asked if not url.startswith(("file:", "blob:"))] == []
+    assert [url for url in requests if not url.startswith(("file:", "blob:"))] == []
 
     first = document(relevansi(instance, "import", ratings, "--json"))["ratings"][0]
     assert (first["rater"], first["rater_is_new"], first["problems"]) == ("Ani", True, [])
@@ -234,7 +234,7 @@ def test_one_button_leads_on_in_the_file_too(file: Path, page: Page) -> None:
     page.locator("#quality-5").click()
     expect(act).to_have_attribute("aria-disabled", "false")
     act.click()
-    shown(page, 2)
+    expect_question(page, 2)
 
 
 @pytest.mark.browser

@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.blind import invite, join
 from tests.browser.plans import stored
-from tests.browser.rating.test_outbox import kept
+from tests.browser.rating.test_outbox import expect_waiting
 from tests.browser.rating_page import RatingPage, wait_until
 from tests.browser.server import Server
 
@@ -52,8 +52,8 @@ SAVED_AND_KEPT = """() => new Promise((resolve) => {
 })"""
 
 
-def wait_for(page: Page, script: str, wanted: Callable[[Any], bool]) -> Any:
-    wait_until(page, lambda: wanted(page.evaluate(script)))
+def wait_for(page: Page, script: str, holds: Callable[[Any], bool]) -> Any:
+    wait_until(page, lambda: holds(page.evaluate(script)))
     return page.evaluate(script)
 
 
@@ -65,7 +65,7 @@ def test_the_next_questions_are_rated_without_a_network_and_stored_once_on_retur
     rating = RatingPage(context.new_page(), own_server.url, run_id)
     rating.open(1)
     page = rating.page
-    wait_for(page, COPIES, lambda found: len(found) == 4)
+    wait_for(page, COPIES, lambda result: len(result) == 4)
     rating.press("y")
     rating.expect_state(1, "saved")
     wait_for(page, SAVED_AND_KEPT, lambda events: events == 0)  # the copy shows it by now
@@ -74,7 +74,7 @@ def test_the_next_questions_are_rated_without_a_network_and_stored_once_on_retur
     context.set_offline(True)
     rating.press("t")
     rating.expect_state(3, "unsaved")
-    kept(page, 1)
+    expect_waiting(page, 1)
     page.close()
 
     rating = RatingPage(context.new_page(), own_server.url, run_id)
@@ -98,11 +98,11 @@ def test_the_next_questions_are_rated_without_a_network_and_stored_once_on_retur
     expect(page.locator("#outbox")).to_contain_text("2 menunggu Luring")
 
     context.set_offline(False)
-    kept(page, 0)
+    expect_waiting(page, 0)
     expect(page.locator("#outbox")).to_be_hidden()
-    found = stored(own_server, run_id)
-    assert found[0].relevance[:4] == (1, "unsure", 0, None)
-    assert found[1].relevance[:2] == (1, None)
+    result = stored(own_server, run_id)
+    assert result[0].relevance[:4] == (1, "unsure", 0, None)
+    assert result[1].relevance[:2] == (1, None)
     assert [event["sequence"] for event in own_server.events()] == [1, 2, 3, 4]
 
 
@@ -114,24 +114,24 @@ def test_a_blind_rater_goes_on_offline_and_leaves_nothing_behind_on_signing_out(
     page = context.new_page()
     join(page, invite(blind_server, "Ani"))
     first = page.url
-    own = wait_for(page, COPIES, lambda found: len(found) == 3)
+    copies = wait_for(page, COPIES, lambda urls: len(urls) == 3)
     context.set_offline(True)
     page.keyboard.type("yyyyy")
     expect(page).not_to_have_url(first)  # whole answers come with the network
     expect(page.locator("#card-1")).to_be_focused()
     page.keyboard.press("t")
     expect(page.locator("#card-1 .state")).to_have_attribute("data-state", "unsaved")
-    kept(page, 6)
+    expect_waiting(page, 6)
     context.set_offline(False)
-    kept(page, 0)
+    expect_waiting(page, 0)
     assert [event["new"] for event in blind_server.events()] == [*"111110"]
 
     page.locator("#menu > summary").click()
     page.get_by_role("button", name="Keluar").click()
     expect(page.locator("html")).to_have_attribute("data-rater", "")
-    wait_for(page, COPIES, lambda found: found == [])
+    wait_for(page, COPIES, lambda urls: urls == [])
     context.set_offline(True)
-    page.goto(own[0])
+    page.goto(copies[0])
     expect(page.locator("h1")).to_have_text("Server tidak dapat dihubungi")
     expect(page.locator("#kept li")).to_have_count(0)
 
@@ -145,20 +145,20 @@ def test_the_next_questions_are_kept_after_attempts_that_failed(
     page = context.new_page()
     page.add_init_script(FAILING_ONCE)
     RatingPage(page, server.url, run_id).open(1)
-    wait_for(page, COPIES, lambda found: len(found) == 4)
+    wait_for(page, COPIES, lambda urls: len(urls) == 4)
     page.evaluate(UNKEPT)
     with page.expect_navigation():
         context.new_cdp_session(page).send("Page.reload", {"ignoreCache": True})
     assert page.evaluate("isUncontrolled")
-    wait_for(page, COPIES, lambda found: len(found) == 4)
+    wait_for(page, COPIES, lambda urls: len(urls) == 4)
 
 
 def test_pages_of_the_owner_are_not_kept(
     server: Server, run_id: str, context_of: NewContext
 ) -> None:
-    """Figures, studies and the history are there with the server, and only with it."""
+    """Studies and their figures are there with the server, and only with it."""
     page = context_of().new_page()
-    for path in ("/", f"/runs/{run_id}", "/study/", "/history/", f"/runs/{run_id}/queries/1"):
+    for path in ("/", f"/runs/{run_id}", f"/runs/{run_id}/queries/1"):
         page.goto(server.url + path)
-    result = wait_for(page, COPIES, lambda copies: len(copies) == 4)
+    result = wait_for(page, COPIES, lambda urls: len(urls) == 4)
     assert {path.rpartition("/")[0] for path in result} == {f"{server.url}/runs/{run_id}/queries"}

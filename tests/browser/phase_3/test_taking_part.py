@@ -26,20 +26,20 @@ CARDS = "".join(
 SECONDS = 30
 
 
-def held(handler: bots.Handler, asked: Any) -> None:
+def slow(handler: bots.Handler, body: Any) -> None:
     """Answer with three cards; from the second question on only once that is let through."""
     server = handler.server
     if len(server.asked) > 1:
         server.waiting.set()
         server.released.wait(SECONDS)
-    body = {"response": CARDS, "session_id": asked["session_id"]}
-    bots.status(200, body)(handler, asked)
+    body = {"response": CARDS, "session_id": body["session_id"]}
+    bots.status(200, body)(handler, body)
 
 
 @pytest.mark.journey
 def test_taking_part_on_two_devices(empty_server: Server, open_tab: OpenTab) -> None:
     """Consent, two questions, a closed browser, the way back, the questionnaire, the thanks."""
-    with bots.serving(held) as bot:
+    with bots.serving(slow) as bot:
         link = _opened(empty_server, bot.address)
         first = open_tab(**PHONE)
         first.goto(link)
@@ -90,6 +90,7 @@ def test_a_draft_outlives_its_page(empty_server: Server, open_tab: OpenTab) -> N
         expect(page.locator("[name=question]")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_notes_outlive_a_reload(empty_server: Server, open_tab: OpenTab) -> None:
     """And a verdict that another device gave meanwhile shows once the page is in front again."""
     with bots.serving(bots.good) as bot:
@@ -105,13 +106,13 @@ def test_notes_outlive_a_reload(empty_server: Server, open_tab: OpenTab) -> None
         expect(notes).to_have_value("Agak jau")
         expect(page.locator('[data-state-of="notes"]')).to_have_attribute("data-state", "saved")
 
-        other = open_tab()
-        other.goto(back)
-        other.get_by_role("button", name="Lanjutkan sebagai").click()
-        other.wait_for_url("**/ask/")
-        other.goto(page.url)
-        other.locator('#rank-1 button[value="0"]').click()
-        expect(other.locator('[data-state-of="1"]')).to_have_attribute("data-state", "saved")
+        laptop = open_tab()
+        laptop.goto(back)
+        laptop.get_by_role("button", name="Lanjutkan sebagai").click()
+        laptop.wait_for_url("**/ask/")
+        laptop.goto(page.url)
+        laptop.locator('#rank-1 button[value="0"]').click()
+        expect(laptop.locator('[data-state-of="1"]')).to_have_attribute("data-state", "saved")
         page.evaluate("dispatchEvent(new Event('focus'))")
         pressed = page.locator('#rank-1 button[value="0"]')
         expect(pressed).to_have_attribute("aria-pressed", "true")

@@ -41,8 +41,8 @@ def test_a_blind_question_with_three_answers_is_rated_by_a_thumb(
     expect(phone).not_to_have_url(first)
     expect(phone.locator(".card[data-verdict='']")).not_to_have_count(0)
 
-    said = [event["new"] for event in blind_server.events()]
-    assert said == [*"11111", *"444"]
+    stored = [event["new"] for event in blind_server.events()]
+    assert stored == [*"11111", *"444"]
 
 
 def test_nothing_is_graded_by_a_thumb_before_it_is_seen(blind_server: Server, phone: Page) -> None:

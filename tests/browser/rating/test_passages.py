@@ -16,7 +16,7 @@ from relevansi.config import sqlite_url
 from relevansi.db.engine import Database
 from tests.browser.axe import faults, violations
 from tests.browser.blind import invite, join, place
-from tests.browser.conftest import serving
+from tests.browser.forked import serving
 from tests.browser.rating_page import wait_for_focus
 from tests.browser.server import Server
 from tests.cli.relevansi import relevansi
@@ -61,7 +61,7 @@ class Grader:
 
     def __init__(self, name: str, page: Page) -> None:
         self.name, self.page = name, page
-        self.given: dict[str, str] = {}
+        self.pressed: dict[str, str] = {}
         self.undone: list[str] = []
         self.is_reloaded = False
 
@@ -76,13 +76,13 @@ class Grader:
                 self.page.keyboard.press("y")
             return bool(at["kind"] != "finished")
         name = at["name"]
-        if len(self.given) == DOCUMENTS // 2 and not self.is_reloaded:
+        if len(self.pressed) == DOCUMENTS // 2 and not self.is_reloaded:
             self.is_reloaded = True
             self.page.reload()
             return True
         self.page.keyboard.press(self.key(name))
-        self.given[name] = KEYS[self.key(name)]
-        if len(self.given) % 10 == 0 and name not in self.undone:
+        self.pressed[name] = KEYS[self.key(name)]
+        if len(self.pressed) % 10 == 0 and name not in self.undone:
             self.undone.append(name)
             self._take_back(name)
         return True
@@ -92,7 +92,7 @@ class Grader:
         for _ in range(MOST_TURNS):
             at = place(self.page)
             if (at["kind"], at.get("name"), at["open"]) == ("card", name, True):
-                del self.given[name]
+                del self.pressed[name]
                 return
         raise AssertionError(f"{name} was not taken back")
 
@@ -121,8 +121,8 @@ def test_two_raters_grade_fifty_questions_by_one_key_a_document(
         expect(grader.page.locator("h1#finished")).to_be_visible()
         assert len(grader.undone) == DOCUMENTS // 10
         assert grader.is_reloaded
-        assert stored[grader.name] == grader.given
-        assert len(grader.given) == DOCUMENTS
+        assert stored[grader.name] == grader.pressed
+        assert len(grader.pressed) == DOCUMENTS
     causes = Counter(event["cause"] for event in passages.events())
     assert causes["undo"] == len(NAMES) * DOCUMENTS // 10
 
@@ -159,25 +159,6 @@ def test_letters_are_unbound_digits_go_by_their_place_and_o_opens_the_text(
         expect(page.locator("#rank-2 .state")).to_have_attribute("data-state", "saved")
 
         assert verdicts(page) == ["1", "unsure", ""]
-
-
-def test_notes_on_a_blind_question_outlive_a_reload_and_reach_each_list(
-    tmp_path: Path, page: Page
-) -> None:
-    fill(tmp_path / "instance", *collection(2, 2))
-    with serving(tmp_path / "instance") as server:
-        page.clock.install(time=0)
-        page.goto(f"{server.url}/rate/")
-        expect(page.locator(".card:focus")).to_have_count(1)
-        page.clock.pause_at(3_600)  # or a slow machine would make two notes of one
-        page.keyboard.press("n")
-        page.keyboard.type("3 of 4 steps")
-        page.reload()
-
-        expect(page.locator("#notes")).to_have_value("3 of 4 steps")
-        expect(page.locator('[data-state-of="notes"]')).to_have_attribute("data-state", "saved")
-        result = {(event["field"], event["new"], event["query_key"]) for event in server.events()}
-        assert result == {("notes", "3 of 4 steps", 1), ("notes", "3 of 4 steps", 3)}
 
 
 def test_keys_go_on_where_the_pool_ends_and_judge_below_it_on_purpose(
@@ -242,9 +223,16 @@ def test_a_digit_too_many_grades_no_answer(tmp_path: Path, page: Page) -> None:
 def test_the_question_stays_in_sight_on_a_phone_and_grades_are_as_large_as_a_thumb(
     tmp_path: Path, open_tab: OpenTab
 ) -> None:
-    asked = "Does copper wire bend when it is pulled around a corner in the cold, and how far?"
+    question_text = (
+        "Does copper wire bend when it is pulled around a corner in the cold, and how far?"
+    )
     rows = [
-        {"query": asked, "system": "a", "doc_id": f"d{n}", "text": f"{n} Copper bends. " * 20}
+        {
+            "query": question_text,
+            "system": "a",
+            "doc_id": f"d{n}",
+            "text": f"{n} Copper bends. " * 20,
+        }
         for n in range(6)
     ]
     run_id = fill(tmp_path / "instance", ("t.jsonl", lines(rows)))
@@ -256,7 +244,7 @@ def test_the_question_stays_in_sight_on_a_phone_and_grades_are_as_large_as_a_thu
         assert question is not None
         assert question["y"] >= 0
         buttons = page.locator("form.graded").first.locator("button[aria-pressed]")
-        boxes = [box for one in buttons.all() if (box := one.bounding_box())]
+        boxes = [box for button in buttons.all() if (box := button.bounding_box())]
         assert len(boxes) == 5
         assert len({round(box["y"]) for box in boxes}) == 1
         assert min(min(box["height"], box["width"]) for box in boxes) >= 44
@@ -285,8 +273,8 @@ def test_grades_are_given_in_one_file_and_come_back(tmp_path: Path, open_tab: Op
     waiting.value.save_as(back)
 
     decoded: dict[str, Any] = json.loads(back.read_text("utf-8"))
-    given = [result["relevance"] for query in decoded["queries"] for result in query["results"]]
-    assert given == [3, 2, 0, "unsure"]
+    grades = [result["relevance"] for query in decoded["queries"] for result in query["results"]]
+    assert grades == [3, 2, 0, "unsure"]
     process = relevansi(instance, "import", back)
     assert process.returncode == 0, process.stdout + process.stderr
     with closing(Server(instance).database()) as connection:
@@ -294,13 +282,8 @@ def test_grades_are_given_in_one_file_and_come_back(tmp_path: Path, open_tab: Op
     assert sorted(stored) == ["0", "2", "3", "unsure"]
 
 
-EACH_TIME, OTHER_PAGES = "blind", ("set-up", "report", "formats", "run")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [EACH_TIME, *(pytest.param(name, marks=pytest.mark.thorough) for name in OTHER_PAGES)],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["blind", "set-up", "report", "formats", "run"])
 def test_the_pages_of_documents_are_for_everybody(
     tmp_path: Path, open_tab: OpenTab, name: str
 ) -> None:
@@ -313,7 +296,8 @@ def test_the_pages_of_documents_are_for_everybody(
             page.goto(f"{server.url}/runs/import")
             files = [*collection(4, 2), ("qrels.txt", b"q1 0 d1x0 2\nq2 0 d2x0 0\n")]
             body: list[FilePayload] = [
-                {"name": one, "mimeType": "text/plain", "buffer": data} for one, data in files
+                {"name": file_name, "mimeType": "text/plain", "buffer": data}
+                for file_name, data in files
             ]
             page.set_input_files("#files", body)
             expect(page.locator(".report")).to_be_visible()

@@ -62,10 +62,10 @@ def _chatbot(folder: Path) -> Iterator[str]:
 def _collect(server: Server, address: str, method: str, folder: Path) -> str:
     """Collect and import a run of the 30 questions; returns its id."""
     labels = ("--method", method, "--llm", "demo")
-    done = process(
+    finished = process(
         server.instance, "collect", "--endpoint", address, *labels, "-o", folder / "evaluation"
     )
-    assert done.returncode == 0, done.stderr
+    assert finished.returncode == 0, finished.stderr
     listed = document(relevansi(server.instance, "runs", "--json"))["runs"]
     (result,) = [run for run in listed if run["search_method"] == method]
     assert (result["queries"], result["failed"]) == (30, 0)
@@ -143,6 +143,6 @@ def _report_phase_3(server: Server, owner: Person) -> None:
     for person in printed["participants"]:
         assert person["usability"]["score"] == 75.0
         assert person["participant"] in page
-    for said in (summary.stdout, page):
-        assert "75" in said
+    for text in (summary.stdout, page):
+        assert "75" in text
     assert relevansi(server.instance, "check").stdout.startswith("Equal")

@@ -26,12 +26,12 @@ from playwright.sync_api import Browser, Page
 
 from relevansi.metrics.agreement.agreement import Table
 from tests.browser.blind import join
-from tests.browser.conftest import serving
+from tests.browser.forked import serving
 from tests.browser.sample_study import (
     METHODS,
     Answer,
+    Item,
     Sample,
-    Thing,
     Verdicts,
     figures,
     files,
@@ -83,7 +83,7 @@ class Rated:
         return self.owner.get(path)
 
     def rules(self) -> dict[str, tuple[Verdicts, dict[Answer, float]]]:
-        """The judgments in force under each rule: verdicts by thing, quality by answer."""
+        """The judgments in force under each rule: verdicts by item, quality by answer."""
         alone = {
             f"rater {typist.name}": (
                 typist.verdicts(),
@@ -100,9 +100,9 @@ class Rated:
 
     def each(self) -> Iterator[tuple[str, list[Answer], str, Verdicts, Mapping[Answer, float]]]:
         """Every run under every rule: its address, its answers, the rule and what it says."""
-        for rule, (said, grades) in self.rules().items():
+        for rule, (verdicts, grades) in self.rules().items():
             for run, run_id in enumerate(self.run_ids):
-                yield f"/runs/{run_id}", self.sample.of_run(run), rule, said, grades
+                yield f"/runs/{run_id}", self.sample.of_run(run), rule, verdicts, grades
 
 
 @pytest.fixture(name="rated", scope="module")
@@ -168,7 +168,7 @@ def test_every_distinct_thing_is_asked_of_each_rater_once(rated: Rated) -> None:
     And the quality of every answer, of empty ones and of the failed call too. Every changed one
     that is still open says the earlier verdict, however fast one types.
     """
-    items, answers = rated.sample.things, rated.sample.answers
+    items, answers = rated.sample.items, rated.sample.answers
     changed = sum(bool(item.version) for item in items)
     assert changed
     for typist in rated.typists:
@@ -179,8 +179,8 @@ def test_every_distinct_thing_is_asked_of_each_rater_once(rated: Rated) -> None:
 
 
 def test_the_study_says_what_pooling_saved(rated: Rated) -> None:
-    cards = sum(len(answer.things) for answer in rated.sample.answers)
-    distinct = sum(1 for item in rated.sample.things if item.identity)
+    cards = sum(len(answer.items) for answer in rated.sample.answers)
+    distinct = sum(1 for item in rated.sample.items if item.identity)
     assert distinct < cards
     page = rated.get("/study/standing")
     assert f"{cards} cards shown, {distinct} to judge." in page
@@ -193,49 +193,50 @@ def test_every_key_is_one_event_in_the_order_of_typing(rated: Rated) -> None:
     events = [json.loads(line) for line in lines]
     assert len({event["event_id"] for event in events}) == len(events)
     for typist in rated.typists:
-        own = [event for event in events if event["rater"] == typist.name]
-        own.sort(key=lambda event: event["sequence"])
-        assert [event["new"] for event in own] == [key.says for key in typist.keys]
-        assert len({event["device"] for event in own}) == 1
+        typed = [event for event in events if event["rater"] == typist.name]
+        typed.sort(key=lambda event: event["sequence"])
+        assert [event["new"] for event in typed] == [key.says for key in typist.keys]
+        assert len({event["device"] for event in typed}) == 1
     assert len(events) == sum(len(typist.keys) for typist in rated.typists)
 
 
 def test_figures_are_those_of_what_was_typed(rated: Rated) -> None:
     """Per answer and per run, for each rater and for the majority."""
-    for address, answers, rule, said, grades in rated.each():
+    for address, answers, rule, verdicts, grades in rated.each():
         decoded = json.loads(rated.get(f"{address}/metrics.json?rule={quote(rule)}"))
         for row, answer in zip(decoded["queries"], answers, strict=True):
-            own = figures(answer, said)
+            expected = figures(answer, verdicts)
             place = (rule, address, answer.question)
-            assert row["complete"] == own.complete, place
-            assert row["precision_at_5"] == to_four(own.precision_at_5), place
-            assert row["overall_precision"] == to_four(own.overall_precision), place
-            assert row["mrr"] == to_four(own.reciprocal_rank), place
-            assert row["success"] == own.success, place
+            assert row["complete"] == expected.complete, place
+            assert row["precision_at_5"] == to_four(expected.precision_at_5), place
+            assert row["overall_precision"] == to_four(expected.overall_precision), place
+            assert row["mrr"] == to_four(expected.reciprocal_rank), place
+            assert row["success"] == expected.success, place
             assert row["response_quality"] == grades.get(answer), place
         values = {name: figure["value"] for name, figure in decoded["figures"].items()}
-        for name, value in run_figures(answers, said, grades).items():
+        for name, value in run_figures(answers, verdicts, grades).items():
             assert values[name] == to_four(value), (rule, address, name)
 
 
 def test_the_rated_csv_says_the_same_to_four_decimals(rated: Rated) -> None:
     """Undefined and open are blank, and an empty list has MRR 0, as the original wrote it."""
-    for address, answers, rule, said, grades in rated.each():
+    for address, answers, rule, verdicts, grades in rated.each():
         text = rated.get(f"{address}/export.csv?rule={quote(rule)}")
         for row, answer in zip(csv.DictReader(io.StringIO(text)), answers, strict=True):
-            own = figures(answer, said)
-            assert row["precision_at_5"] == four(own.precision_at_5), (rule, row)
-            assert row["overall_precision"] == four(own.overall_precision), (rule, row)
-            rank = "0" if answer.empty and own.complete else four(own.reciprocal_rank)
+            expected = figures(answer, verdicts)
+            assert row["precision_at_5"] == four(expected.precision_at_5), (rule, row)
+            assert row["overall_precision"] == four(expected.overall_precision), (rule, row)
+            rank = "0" if answer.empty and expected.complete else four(expected.reciprocal_rank)
             assert row["mrr"] == rank, (rule, row)
-            assert row["success"] == ("" if own.success is None else str(own.success)), (rule, row)
+            success = "" if expected.success is None else str(expected.success)
+            assert row["success"] == success, (rule, row)
             assert _number(row["response_quality"]) == grades.get(answer), (rule, row)
 
 
 def test_the_command_line_exports_what_the_page_does(rated: Rated) -> None:
     for run_id, rule in zip(rated.run_ids, ("--rater=Ani", "--rule=majority", ""), strict=True):
-        asked = ["export", run_id, *([rule] if rule else [])]
-        process = relevansi(rated.server.instance, *asked)
+        command = ["export", run_id, *([rule] if rule else [])]
+        process = relevansi(rated.server.instance, *command)
         name = "rater Ani" if rule == "--rater=Ani" else "majority"
         page = rated.get(f"/runs/{run_id}/export.csv?rule={quote(name)}")
         assert (process.stdout, process.returncode) == (page, 0), process.stderr
@@ -243,16 +244,16 @@ def test_the_command_line_exports_what_the_page_does(rated: Rated) -> None:
 
 def test_verdicts_come_out_at_every_rank_where_their_property_stands(rated: Rated) -> None:
     """In the JSON and in the long CSV, with the grades and the outcomes of empty lists."""
-    for address, answers, rule, said, grades in rated.each():
+    for address, answers, rule, verdicts, grades in rated.each():
         decoded = json.loads(rated.get(f"{address}/export.json?rule={quote(rule)}"))
         text = rated.get(f"{address}/judgments.csv?rule={quote(rule)}")
         lines = iter(csv.DictReader(io.StringIO(text)))
         for query, answer in zip(decoded["queries"], answers, strict=True):
-            expected = [said.get(item) for item in answer.things]
-            assert [_said(result["relevance"]) for result in query["results"]] == expected, rule
+            expected = [verdicts.get(item) for item in answer.items]
+            assert [_verdict(result["relevance"]) for result in query["results"]] == expected, rule
             assert [next(lines)["relevance"] or None for _ in expected] == expected, rule
             assert query["quality"] == grades.get(answer), rule
-            outcome = said.get(answer.empty) if answer.empty else None
+            outcome = verdicts.get(answer.empty) if answer.empty else None
             assert query["empty_outcome"] == outcome
             if answer.empty:
                 assert next(lines)["relevance"] == outcome
@@ -260,7 +261,7 @@ def test_verdicts_come_out_at_every_rank_where_their_property_stands(rated: Rate
 
 
 def test_ir_measures_finds_the_same_reciprocal_ranks_in_the_trec_files(rated: Rated) -> None:
-    for address, answers, rule, said, _ in rated.each():
+    for address, answers, rule, verdicts, _ in rated.each():
         qrels, run = (
             rated.get(f"{address}/{name}.txt?rule={quote(rule)}") for name in ("qrels", "run")
         )
@@ -269,34 +270,34 @@ def test_ir_measures_finds_the_same_reciprocal_ranks_in_the_trec_files(rated: Ra
             list(ir_measures.read_trec_qrels(qrels)),  # type: ignore[no-untyped-call]
             list(ir_measures.read_trec_run(run)),  # type: ignore[no-untyped-call]
         )
-        measured = {int(one.query_id): one.value for one in result}
+        measured = {int(value.query_id): value.value for value in result}
         for answer in answers:
-            own = figures(answer, said)
-            if answer.question in measured and own.complete:
-                assert measured[answer.question] == near(own.reciprocal_rank), (rule, answer)
-        decided = [a for a in answers if any(said.get(item) in {"1", "0"} for item in a.things)]
+            expected = figures(answer, verdicts)
+            if answer.question in measured and expected.complete:
+                assert measured[answer.question] == near(expected.reciprocal_rank), (rule, answer)
+        decided = [a for a in answers if any(verdicts.get(item) in {"1", "0"} for item in a.items)]
         assert set(measured) == {answer.question for answer in decided}
 
 
 def test_agreement_is_what_other_tools_find_in_what_was_typed(rated: Rated) -> None:
     """Alpha by krippendorff, kappas by scikit-learn, the rest by irrCAC."""
     decoded = json.loads(rated.get("/agreement.json"))
-    for kind, labels, scale in KINDS:
-        said = [typist.labels(kind) for typist in rated.typists]
-        table = [[own[about] for own in said] for about in said[0]]
-        _expect_agreement(decoded[kind], table, labels, scale)
+    for kind, values, scale in KINDS:
+        by_rater = [typist.labels(kind) for typist in rated.typists]
+        table = [[labels[about] for labels in by_rater] for about in by_rater[0]]
+        _expect_agreement(decoded[kind], table, values, scale)
 
 
 def test_agreement_in_a_category_is_that_of_its_cards(rated: Rated) -> None:
     result = json.loads(rated.get("/agreement.json"))["cards"]["categories"]
     category = {answer.question: answer.category for answer in rated.sample.answers}
-    said = [typist.labels("cards") for typist in rated.typists]
+    by_rater = [typist.labels("cards") for typist in rated.typists]
     assert set(result) == set(category.values())
-    for name, own in result.items():
-        items = [item for item in said[0] if category[item.question] == name]
-        table = [[one[item] for one in said] for item in items]
-        assert own["n_items"] == len(table)
-        assert own["krippendorff_alpha"]["value"] == near(krippendorff(table, "nominal")), name
+    for name, entry in result.items():
+        items = [item for item in by_rater[0] if category[item.question] == name]
+        table = [[labels[item] for labels in by_rater] for item in items]
+        assert entry["n_items"] == len(table)
+        assert entry["krippendorff_alpha"]["value"] == near(krippendorff(table, "nominal")), name
 
 
 def test_raters_agree_with_themselves_as_they_typed(rated: Rated) -> None:
@@ -306,11 +307,11 @@ def test_raters_agree_with_themselves_as_they_typed(rated: Rated) -> None:
         assert len({_unit(key.about) for key in typist.keys if key.again}) == REPEATED
         for kind, first, second in typist.twice():
             pairs = [(first[about], second[about]) for about in second]
-            same = [one == other for one, other in pairs if None not in (one, other)]
-            (own,) = (one for one in result if (one["rater"], one["kind"]) == (typist.name, kind))
-            assert (own["asked"], own["answered"]) == (len(pairs), len(pairs)), kind
-            assert own["raw"]["n"] == len(same), kind
-            assert own["raw"]["value"] == near(sum(same) / len(same)), kind
+            same = [label == repeat for label, repeat in pairs if None not in (label, repeat)]
+            (entry,) = (row for row in result if (row["rater"], row["kind"]) == (typist.name, kind))
+            assert (entry["asked"], entry["answered"]) == (len(pairs), len(pairs)), kind
+            assert entry["raw"]["n"] == len(same), kind
+            assert entry["raw"]["value"] == near(sum(same) / len(same)), kind
 
 
 def test_the_check_says_equal(rated: Rated) -> None:
@@ -320,29 +321,30 @@ def test_the_check_says_equal(rated: Rated) -> None:
 
 def test_no_byte_a_blind_rater_receives_names_a_run(rated: Rated) -> None:
     """Pages, parts, scripts, styles, headers, downloads, refusals: all that came by the wire."""
-    told = re.compile("|".join((*SECRETS, *rated.run_ids)).encode(), re.IGNORECASE)
+    secrets = re.compile("|".join((*SECRETS, *rated.run_ids)).encode(), re.IGNORECASE)
     for run_id in rated.run_ids:
-        assert len(set(told.findall(rated.get(f"/runs/{run_id}").encode()))) > 2  # it can be found
+        page = rated.get(f"/runs/{run_id}").encode()
+        assert len(set(secrets.findall(page))) > 2  # it can be found
     for name, received in rated.received.items():
         assert name.encode() in received
         assert THANKS.encode() in received
         assert b"\r\nContent-Encoding:" not in received
         result = [
-            received[max(0, at.start() - 80) : at.end() + 40] for at in told.finditer(received)
+            received[max(0, at.start() - 80) : at.end() + 40] for at in secrets.finditer(received)
         ]
         assert result == [], (name, len(result))
 
 
 def _expect_agreement(
-    found: Mapping[str, Any], table: Table, labels: Sequence[int], scale: str
+    report: Mapping[str, Any], table: Table, labels: Sequence[int], scale: str
 ) -> None:
-    overall = {name: one["value"] for name, one in found["overall"].items()}
-    assert found["n_items"] == len(table)
+    overall = {name: figure["value"] for name, figure in report["overall"].items()}
+    assert report["n_items"] == len(table)
     assert overall["krippendorff_alpha"] == near(krippendorff(table, scale))
     assert overall["fleiss_kappa"] == near(irrcac("fleiss", table, labels))
     assert overall["gwet_ac1"] == near(irrcac("gwet", table, labels))
     assert overall["raw"] == near(irrcac("pa", table, labels))
-    for pair, columns in zip(found["pairs"], combinations(range(3), 2), strict=True):
+    for pair, columns in zip(report["pairs"], combinations(range(3), 2), strict=True):
         assert pair["raters"] == [NAMES[column] for column in columns]
         two = [[row[column] for column in columns] for row in table]
         assert pair["cohen_kappa"]["value"] == near(scikit_learn(two))
@@ -364,15 +366,15 @@ def four(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
 
 
-def _unit(about: Thing | Answer) -> tuple[int, int | None]:
+def _unit(about: Item | Answer) -> tuple[int, int | None]:
     """The question, and its run where it depends on its conversation; no failed call's does."""
-    own = about if isinstance(about, Thing) else (*about.things, about.empty)[0]
-    return about.question, own.run if own else None
+    item = about if isinstance(about, Item) else (*about.items, about.empty)[0]
+    return about.question, item.run if item else None
 
 
 def _number(cell: str) -> float | None:
     return float(cell) if cell else None
 
 
-def _said(relevance: str | int | None) -> str | None:
+def _verdict(relevance: str | int | None) -> str | None:
     return None if relevance is None else str(relevance)

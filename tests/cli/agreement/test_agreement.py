@@ -35,8 +35,8 @@ def _instance(tmp_path: Path) -> Path:
         for rater, verdicts in zip([ani, *others], ("1110", "1100", "1?"), strict=True):
             for rank, sign in enumerate(verdicts, start=1):
                 verdict = Relevance.UNSURE if sign == "?" else Relevance(sign)
-                made = click(f"{rater.name}{rank}", minute=rank)
-                judgments.judge(session, rater, run_id, 1, rank, verdict, made)
+                at = click(f"{rater.name}{rank}", minute=rank)
+                judgments.judge(session, rater, run_id, 1, rank, verdict, at)
     return tmp_path
 
 
@@ -56,7 +56,7 @@ def test_json_holds_every_breakdown(instance: Path) -> None:
     assert cards["cannot_tell"]["raters"]["Citra"] == {"n": 1, "judged": 2, "rate": 0.5}
     assert (cards["n_items"], cards["n_shared"]) == (4, 4)
     assert [category["n_items"] for category in cards["categories"].values()] == [4]
-    assert [one["n_items"] for one in cards["over_time"]] == [4]
+    assert [window["n_items"] for window in cards["over_time"]] == [4]
     assert printed["empty_lists"]["overall"]["raw"] == {
         "value": None,
         "n": 0,
@@ -162,8 +162,8 @@ def test_a_study_without_decisions_asks_for_folders(tmp_path: Path) -> None:
 
 def test_a_run_that_says_both_is_named_beside_the_document(tmp_path: Path) -> None:
     both = judged(tmp_path / "both", "pass", "fail", titles="aa")
-    other = judged(tmp_path / "other", "fail")
-    process = relevansi(tmp_path, "conflicts", both, other, "--format", "json")
+    failing = judged(tmp_path / "other", "fail")
+    process = relevansi(tmp_path, "conflicts", both, failing, "--format", "json")
 
     assert document(process)["pairs_judged_more_than_once"] == 0
     assert "both passes and fails" in process.stderr

@@ -42,8 +42,8 @@ def test_nothing_is_overwritten_without_being_told(instance: Path, tmp_path: Pat
     assert again.returncode == back.returncode == 1
     assert "--replace" in again.stderr
     assert "--replace" in back.stderr
-    (kept,) = instance.glob("relevansi.before-restore-*.sqlite")
-    assert str(kept) in process.stdout
+    (earlier,) = instance.glob("relevansi.before-restore-*.sqlite")
+    assert str(earlier) in process.stdout
 
 
 def test_a_backup_goes_through_a_pipe(instance: Path, tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_a_move_prints_the_address_to_set_as_it_was_typed(
 ) -> None:
     """With its password, which is part of the setting; here any is let in."""
     on_postgres(postgres, "moved").close()
-    there = postgres.url.set(drivername="postgresql", database="moved", password="kata+sandi")
-    typed = there.render_as_string(hide_password=False)
+    target = postgres.url.set(drivername="postgresql", database="moved", password="kata+sandi")
+    typed = target.render_as_string(hide_password=False)
 
     process = relevansi(instance, "move", typed)
 

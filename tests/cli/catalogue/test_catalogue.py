@@ -7,8 +7,6 @@ import pytest
 
 from tests.cli.relevansi import document, relevansi
 
-SEEDS = Path(__file__).parents[3] / "seeds"
-
 LISTINGS = [
     {"slug": "a", "name": "Rumah Johor", "price": 900_000_000, "bedrooms": 3},
     {"slug": "b", "name": "Ruko Ringroad", "price": 2_000_000_000},
@@ -29,8 +27,8 @@ def test_a_catalogue_is_imported_counted_searched_and_replaced(tmp_path: Path) -
     assert [item["slug"] for item in printed["items"]] == ["a"]
     assert (printed["count"], printed["total"], printed["is_imported"]) == (1, 2, True)
     assert "1 removed" in removed.stdout
-    left = document(relevansi(tmp_path, "catalogue", "search", "--json"))
-    assert (left["count"], left["total"], left["is_imported"]) == (1, 1, True)
+    remaining = document(relevansi(tmp_path, "catalogue", "search", "--json"))
+    assert (remaining["count"], remaining["total"], remaining["is_imported"]) == (1, 1, True)
 
 
 def test_a_file_that_lists_nothing_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -44,16 +42,20 @@ def test_a_file_that_lists_nothing_is_refused_in_one_line(tmp_path: Path) -> Non
     assert refused.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("wanted", [True, False])
+@pytest.mark.parametrize("is_imported", [True, False])
 def test_the_whole_collection_that_comes_with_runs_is_offered(
-    tmp_path: Path, *, wanted: bool
+    tmp_path: Path, *, is_imported: bool
 ) -> None:
-    names = ("corpus.jsonl", "queries.jsonl", "runs/lsa.run")
-    files = [SEEDS / "documents" / name for name in names]
+    """Of its two documents the run lists one."""
+    files = [tmp_path / name for name in ("corpus.jsonl", "queries.jsonl", "lsa.run")]
+    documents = [{"_id": name, "title": "", "text": f"Text {name}"} for name in ("d1", "d2")]
+    files[0].write_text("\n".join(map(json.dumps, documents)), "utf-8")
+    files[1].write_text(json.dumps({"_id": "q1", "text": "thaw meat"}), "utf-8")
+    files[2].write_text("q1 Q0 d1 1 2.5 lsa\n", "utf-8")
 
-    process = relevansi(tmp_path, "import", *files, *(["--catalogue"] if wanted else []))
+    process = relevansi(tmp_path, "import", *files, *(["--catalogue"] if is_imported else []))
 
     printed = document(relevansi(tmp_path, "catalogue", "search", "--json"))
-    assert printed["is_imported"] is wanted
-    assert (printed["total"] == 300) is wanted
-    assert ("relevansi catalogue import corpus.jsonl" in process.stderr) is not wanted
+    assert printed["is_imported"] is is_imported
+    assert (printed["total"] == 2) is is_imported
+    assert ("relevansi catalogue import corpus.jsonl" in process.stderr) is not is_imported

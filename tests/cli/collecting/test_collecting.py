@@ -74,16 +74,11 @@ def test_a_chatbot_that_answers_nothing_ends_with_1(tmp_path: Path, questions: P
     with serving(status(500, {"detail": "no index"})) as bot:
         process = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions))
 
-        kept = relevansi(
-            tmp_path / "kept",
-            *collect_arguments(bot, tmp_path / "kept", questions),
-            "--keep-unanswered",
-            "--limit",
-            "1",
-        )
+        arguments = collect_arguments(bot, tmp_path / "kept", questions)
+        saved = relevansi(tmp_path / "kept", *arguments, "--keep-unanswered", "--limit", "1")
 
-    assert kept.returncode == 1
-    assert kept.stderr.splitlines()[-1] == "relevansi: The chatbot answered none of the questions."
+    assert saved.returncode == 1
+    assert saved.stderr.splitlines()[-1] == "relevansi: The chatbot answered none of the questions."
     assert results(tmp_path / "kept")[0]["tries"] == 3
     assert process.returncode == 1
     assert len(bot.asked) == 12  # three tries each
@@ -117,8 +112,8 @@ def test_both_addresses_that_were_tried_are_named(tmp_path: Path, questions: Pat
         process = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), "--limit", "1")
 
     assert process.returncode == 1
-    other = bot.address.replace("/chat", "/api/v1/chat")
-    assert f"is neither at {bot.address} nor at {other} (404): Not Found." in process.stderr
+    versioned = bot.address.replace("/chat", "/api/v1/chat")
+    assert f"is neither at {bot.address} nor at {versioned} (404): Not Found." in process.stderr
     assert bot.paths == ["/chat", "/api/v1/chat"]
 
 
@@ -138,12 +133,12 @@ def test_an_interruption_leaves_a_file_that_resume_goes_on_with(
         )
         assert bot.waiting.wait(60)
         os.kill(running.pid, signal.SIGINT)
-        _, told = running.communicate(timeout=60)
+        _, stderr = running.communicate(timeout=60)
         process = relevansi(tmp_path, *arguments, "--resume")
 
     assert running.returncode == 1
-    assert "Interrupted after 1 of 3 questions" in told
-    assert "Traceback" not in told
+    assert "Interrupted after 1 of 3 questions" in stderr
+    assert "Traceback" not in stderr
     assert process.returncode == 0, process.stderr
     assert [question["message"] for question in bot.asked] == [
         "Rumah 1?", "Rumah 2?", "Rumah 2?", "Rumah 3?",
@@ -199,9 +194,9 @@ def test_what_cannot_be_collected_is_said_in_one_line(
 ) -> None:
     mapping = tmp_path / "peta.json"
     mapping.write_text('{"send": {"q": "halo"}, "read": {"text": "a"}}', "utf-8")
-    named = [word.replace("{peta}", str(mapping)) for word in changed]
+    options = [word.replace("{peta}", str(mapping)) for word in changed]
     with serving(good) as bot:
-        process = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), *named)
+        process = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), *options)
 
     assert process.returncode == code
     assert words in process.stderr
@@ -227,8 +222,8 @@ def test_the_demo_chatbot_answers_what_collect_asks(tmp_path: Path, questions: P
         )  # fmt: skip
     finally:
         os.kill(running.pid, signal.SIGINT)
-        _, told = running.communicate(timeout=60)
+        _, stderr = running.communicate(timeout=60)
 
     assert process.returncode == 0, process.stderr
     assert "API Only (api_only), demo: imported, 3 questions" in process.stdout
-    assert "Traceback" not in told
+    assert "Traceback" not in stderr

@@ -82,8 +82,8 @@ def test_beside_the_demo_it_answers_where_phase_3_asks_unless_one_runs_already(
         address = capsys.readouterr().out.split()[-1]
         answer = httpx.post(address, json={"message": "rumah di johor"}, timeout=60)
     assert answer.json()["properties"]
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        monkeypatch.setattr(demo_server, "PORT", taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        monkeypatch.setattr(demo_server, "PORT", listener.getsockname()[1])
         with demo_server.running():
             pass
     assert capsys.readouterr().out == ""

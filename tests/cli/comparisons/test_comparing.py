@@ -38,9 +38,9 @@ def runs(instance: Path) -> dict[str, str]:
 
 def test_the_same_runs_by_name_give_the_same_figures(instance: Path) -> None:
     ids = runs(instance)
-    named = ("--runs", ids["api"], ids["hybrid"])
+    names = ("--runs", ids["api"], ids["hybrid"])
 
-    by_name = relevansi(instance, "compare", *named, "--format", "json")
+    by_name = relevansi(instance, "compare", *names, "--format", "json")
     by_phase = relevansi(instance, "compare", "--phase", "1", "--format", "json")
 
     assert by_name.stdout == by_phase.stdout
@@ -63,7 +63,7 @@ def test_nothing_is_drawn_so_there_is_no_seed_to_choose(instance: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "words"),
     [
         (("--phase", "2"), 1, "A comparison needs two runs of one question set"),
         (("--runs", "x", "y"), 1, "This study has no run x"),
@@ -73,12 +73,12 @@ def test_nothing_is_drawn_so_there_is_no_seed_to_choose(instance: Path) -> None:
     ],
 )
 def test_what_cannot_be_compared_is_said_in_one_line(
-    instance: Path, arguments: tuple[str, ...], code: int, said: str
+    instance: Path, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
     process = relevansi(instance, "compare", *arguments)
 
     assert (process.returncode, process.stdout) == (code, "")
-    assert said in process.stderr
+    assert words in process.stderr
     assert len(process.stderr.splitlines()) == 1
 
 
@@ -143,7 +143,7 @@ def test_a_figure_that_the_counts_leave_open_is_named_with_its_question(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "words"),
     [
         (("--input", "{0}"), "A comparison needs two runs"),
         (("--input", "{0}", "nowhere.csv"), "There is no file nowhere.csv"),
@@ -155,14 +155,14 @@ def test_a_figure_that_the_counts_leave_open_is_named_with_its_question(
     ],
 )
 def test_a_comparison_of_files_that_cannot_be_made_says_why(
-    tmp_path: Path, two: tuple[Path, Path], arguments: tuple[str, ...], told: str
+    tmp_path: Path, two: tuple[Path, Path], arguments: tuple[str, ...], words: str
 ) -> None:
-    said = (argument.format(*two) for argument in arguments)
+    filled = (argument.format(*two) for argument in arguments)
 
-    process = relevansi(tmp_path / "i", "compare", *said)
+    process = relevansi(tmp_path / "i", "compare", *filled)
 
     assert process.returncode in {1, 2}
-    assert told in process.stderr
+    assert words in process.stderr
 
 
 def test_output_is_a_format_and_any_other_word_a_file(

@@ -48,7 +48,7 @@ def _questions(tmp_path: Path) -> Path:
 def says(text: str, **more: object) -> Behaviour:
     """Answer as an OpenAI-compatible endpoint does."""
 
-    def answer(handler: Handler, _asked: Any) -> None:
+    def answer(handler: Handler, _question: Any) -> None:
         usage = {"prompt_tokens": 900, "completion_tokens": 80, "total_tokens": 980}
         body = {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage}
         send(handler, 200, json.dumps(body | more).encode())
@@ -128,9 +128,9 @@ def test_what_failed_or_was_cut_off_is_asked_again_and_nothing_else(
             file.write(b'{"id": "2", "outp')  # a crash in the middle of a line
         anew = answer(tmp_path, bot, questions, "--model", "m")
         assert "holds answers already. --resume goes on with them" in anew.stderr
-        other = answer(tmp_path, bot, questions, "--model", "n", "--resume")
-        assert "was made with model_id m, not n. Give another -o" in other.stderr
-        assert (anew.returncode, other.returncode, len(bot.asked)) == (1, 1, 3)
+        another_model = answer(tmp_path, bot, questions, "--model", "n", "--resume")
+        assert "was made with model_id m, not n. Give another -o" in another_model.stderr
+        assert (anew.returncode, another_model.returncode, len(bot.asked)) == (1, 1, 3)
 
         again = answer(tmp_path, bot, questions, "--model", "m", "--resume")
         assert (again.returncode, len(bot.asked)) == (0, 4)
@@ -171,18 +171,18 @@ def test_without_a_model_the_one_that_answers_is_named(tmp_path: Path, questions
 
 
 def test_what_is_on_its_way_when_the_asking_ends_is_kept(tmp_path: Path) -> None:
-    asked = expected_json.read_questions("q.json", json.dumps(QUESTIONS).encode())
+    question_set = expected_json.read_questions("q.json", json.dumps(QUESTIONS).encode())
     with serving(says(GOOD, model="m")) as bot:
         chatbot = Chatbot(bot.address, mappings.openai(None))
-        made = json_answering.begin(
-            asked, tmp_path / "out.jsonl", json_answering.head(asked, chatbot, {})
+        asking = json_answering.begin(
+            question_set, tmp_path / "out.jsonl", json_answering.head(question_set, chatbot, {})
         )
-        outcomes = json_answering.ask_rest(made, chatbot, at_once=2)
+        outcomes = json_answering.ask_rest(asking, chatbot, at_once=2)
         next(outcomes)
         outcomes.close()
 
-    assert len(made.answered) >= 2
-    assert {row["id"] for row in written(tmp_path)[1:]} == made.answered
+    assert len(asking.answered) >= 2
+    assert {row["id"] for row in written(tmp_path)[1:]} == asking.answered
 
 
 FOUND = {"source_path": "b.md", "text": "Ada dari pengambil."}
@@ -230,7 +230,7 @@ def test_contexts_of_a_retriever_reach_the_model_and_the_score(
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("reply", "reason"),
     [
         ({"results": []}, 'it has no list "contexts", only: results.'),
         ([FOUND], "it is JSON, but not an object."),
@@ -241,14 +241,14 @@ def test_contexts_of_a_retriever_reach_the_model_and_the_score(
     ],
 )
 def test_contexts_that_cannot_be_used_are_told_and_no_model_is_asked(
-    tmp_path: Path, questions: Path, said: object, told: str
+    tmp_path: Path, questions: Path, reply: object, reason: str
 ) -> None:
-    with serving(says(GOOD)) as bot, serving(status(200, said)) as retriever:
+    with serving(says(GOOD)) as bot, serving(status(200, reply)) as retriever:
         options = ("--model", "m", "--index-version", "1", "--retriever", retriever.address)
         process = answer(tmp_path, bot, questions, *options)
 
     assert (process.returncode, bot.asked) == (1, [])
-    assert f"Question 1: The retriever's answer cannot be used: {told}" in process.stderr
+    assert f"Question 1: The retriever's answer cannot be used: {reason}" in process.stderr
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -262,13 +262,13 @@ def test_answers_of_one_file_come_from_one_retriever_and_one_index(
     first, later = gives(FOUND, index_version="A"), gives(FOUND, index_version="B")
     with serving(says(GOOD)) as bot, serving(first, later) as retriever:
         ask = (tmp_path, bot, questions, "--model", "m")
-        named = (*ask, "--retriever", retriever.address)
-        other = answer(*named)
-        again = answer(*named, "--resume")
+        with_retriever = (*ask, "--retriever", retriever.address)
+        changed = answer(*with_retriever)
+        resumed = answer(*with_retriever, "--resume")
         without = answer(*ask, "--resume")
 
-    assert (other.returncode, again.returncode, without.returncode) == (1, 1, 1)
-    for process in (other, again):
+    assert (changed.returncode, resumed.returncode, without.returncode) == (1, 1, 1)
+    for process in (changed, resumed):
         assert "The retriever names its index B, not A" in process.stderr
     assert f"was made with retriever {retriever.address}, not none" in without.stderr
     assert ([row["id"] for row in written(tmp_path)[1:]], len(bot.asked)) == (["1"], 1)
@@ -306,9 +306,9 @@ def test_another_prompt_needs_another_version() -> None:
     ],
 )  # fmt: skip
 def test_wrong_usage_is_exit_code_2(tmp_path: Path, questions: Path, options: list[str]) -> None:
-    named = [str(questions) if option == questions.name else option for option in options]
+    arguments = [str(questions) if option == questions.name else option for option in options]
 
-    assert relevansi(tmp_path, "answer", "json-v2", *named).returncode == 2
+    assert relevansi(tmp_path, "answer", "json-v2", *arguments).returncode == 2
 
 
 def questions(folder: Path, n: int = 10) -> Path:
@@ -342,8 +342,8 @@ def test_a_dev_set_is_named_by_the_hash_of_its_file(tmp_path: Path) -> None:
     assert "rumah: 2" in process.stderr
     again = relevansi(tmp_path, *command, "-o", tmp_path / "lagi.json")
     assert again.stdout.partition("@")[2] == process.stdout.partition("@")[2]
-    other = relevansi(tmp_path, *command[:-1], "7", "-o", tmp_path / "lain.json")
-    assert other.stdout.partition("@")[2] != process.stdout.partition("@")[2]
+    reseeded = relevansi(tmp_path, *command[:-1], "7", "-o", tmp_path / "lain.json")
+    assert reseeded.stdout.partition("@")[2] != process.stdout.partition("@")[2]
 
 
 def test_a_set_larger_than_the_file_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ from tests.stored_studies import folder_made_once
 
 @pytest.fixture(autouse=True)
 def _with_token() -> Iterator[None]:
-    def known(instance: Path, language: str) -> dict[str, str]:
+    def with_secret(instance: Path, language: str) -> dict[str, str]:
         return {**environment(instance, language), "RELEVANSI_PUSH_TOKEN": "the-token"}
 
     with (
-        mock.patch("tests.cli.relevansi.environment", known),
+        mock.patch("tests.cli.relevansi.environment", with_secret),
         stamina.set_testing(True, attempts=3, cap=True),
     ):
         yield
@@ -65,9 +65,9 @@ class Phoenix:
         self.documents = documents
         self.stored: dict[tuple[str, int, str], Any] = {}
 
-    def take(self, handler: Handler, asked: Any) -> tuple[int, Any]:
+    def take(self, handler: Handler, body: Any) -> tuple[int, Any]:
         assert handler.path == "/v1/document_annotations?sync=true"
-        for question in asked["data"]:
+        for question in body["data"]:
             span, position = question["span_id"], question["document_position"]
             if question.get("identifier"):
                 return 422, {"detail": "Non-empty identifier is not supported"}
@@ -75,19 +75,19 @@ class Phoenix:
                 return 404, {"detail": f"Spans with IDs {span} do not exist."}
             if position >= self.documents[span]:
                 return 422, {"detail": f"{position} is out of bounds for span {span}"}
-        for question in asked["data"]:
+        for question in body["data"]:
             self.stored[question["span_id"], question["document_position"], question["name"]] = (
                 question["result"]
             )
-        return 200, {"data": [{"id": str(n)} for n, _ in enumerate(asked["data"])]}
+        return 200, {"data": [{"id": str(n)} for n, _ in enumerate(body["data"])]}
 
-    def __call__(self, handler: Handler, asked: Any) -> None:
-        code, body = self.take(handler, asked)
-        send(handler, code, json.dumps(body).encode())
+    def __call__(self, handler: Handler, body: Any) -> None:
+        code, answer = self.take(handler, body)
+        send(handler, code, json.dumps(answer).encode())
 
-    def lost(self, handler: Handler, asked: Any) -> None:
-        self.take(handler, asked)
-        cut(handler, asked)
+    def lost(self, handler: Handler, body: Any) -> None:
+        self.take(handler, body)
+        cut(handler, body)
 
 
 class OpenSearch(Phoenix):
@@ -98,15 +98,15 @@ class OpenSearch(Phoenix):
         self.lists: list[Any] = []
         self.has_search = has_search
 
-    def take(self, handler: Handler, asked: Any) -> tuple[int, Any]:
+    def take(self, handler: Handler, body: Any) -> tuple[int, Any]:
         path = handler.path.removeprefix("/_plugins/_search_relevance/judgments")
         if handler.command == "PUT" and not path:
-            self.lists.append(asked)
+            self.lists.append(body)
             return 200, {"judgment_id": str(len(self.lists))}
         if path == "/_search" and not self.has_search:
             return 405, {"error": "Incorrect HTTP method"}
         assert (handler.command, path) in {("POST", "/_search"), ("GET", "")}
-        hits = [{"_source": {"name": one["name"], "status": "COMPLETED"}} for one in self.lists]
+        hits = [{"_source": {"name": row["name"], "status": "COMPLETED"}} for row in self.lists]
         return 200, {"took": 1, "hits": {"total": {"value": len(hits)}, "hits": hits}}
 
 
@@ -177,17 +177,17 @@ def test_a_list_is_imported_once_even_if_its_answer_was_lost(
     """It is looked for by its name before each try, where there is a search and where not."""
     workbench = OpenSearch(has_search=has_search)
 
-    def losing(handler: Handler, asked: Any) -> None:
+    def losing(handler: Handler, body: Any) -> None:
         answers = workbench.lost if handler.command == "PUT" else workbench.__call__
-        answers(handler, asked)
+        answers(handler, body)
 
     with serving(losing) as server:
         first = pushed(tmp_path, server, judged, "opensearch", "--format", "json")
         second = pushed(tmp_path, server, judged, "opensearch", "--format", "json")
 
-    (made,) = workbench.lists
-    assert (made["type"], made["name"]) == ("IMPORT_JUDGMENT", json.loads(first[1])["name"])
-    assert made["judgmentRatings"] == [
+    (imported,) = workbench.lists
+    assert (imported["type"], imported["name"]) == ("IMPORT_JUDGMENT", json.loads(first[1])["name"])
+    assert imported["judgmentRatings"] == [
         {
             "query": "red dress",
             "ratings": [{"docId": "d7", "rating": "1.000"}, {"docId": "d2", "rating": "0.000"}],
@@ -210,35 +210,35 @@ def test_other_judgments_are_another_list(tmp_path: Path, judged: str) -> None:
         code, out, _ = pushed(tmp_path, server, judged, "opensearch", "--rule", "rater Ani")
 
     assert (code, "1 accepted, 0 refused" in out) == (0, True)
-    names = [one["name"] for one in workbench.lists]
+    names = [stored["name"] for stored in workbench.lists]
     assert len(set(names)) == 2
 
 
 @pytest.mark.parametrize(
-    ("answer", "to", "code", "said"),
+    ("answer", "to", "words"),
     [
-        (status(401, {"detail": "who?"}), "phoenix", 1, "refused the token (401: who?)"),
-        (status(403, {"error": "no"}), "opensearch", 1, "Set RELEVANSI_PUSH_TOKEN"),
-        (status(422, {"detail": "unfit"}), "phoenix", 1, "s1:0, s1:1, s2:0 (422: unfit)"),
-        (status(404, {"detail": "Not Found"}), "phoenix", 1, "(404: Not Found)"),
-        (status(503, {"detail": "busy"}), "phoenix", 1, "The server failed (503): busy"),
-        (status(503, {"detail": "busy"}), "opensearch", 1, "The server failed (503): busy"),
+        (status(401, {"detail": "who?"}), "phoenix", "refused the token (401: who?)"),
+        (status(403, {"error": "no"}), "opensearch", "Set RELEVANSI_PUSH_TOKEN"),
+        (status(422, {"detail": "unfit"}), "phoenix", "s1:0, s1:1, s2:0 (422: unfit)"),
+        (status(404, {"detail": "Not Found"}), "phoenix", "(404: Not Found)"),
+        (status(503, {"detail": "busy"}), "phoenix", "The server failed (503): busy"),
+        (status(503, {"detail": "busy"}), "opensearch", "The server failed (503): busy"),
     ],
 )
 def test_a_server_that_takes_nothing_is_a_failure(
-    tmp_path: Path, judged: str, answer: Behaviour, to: str, code: int, said: str
+    tmp_path: Path, judged: str, answer: Behaviour, to: str, words: str
 ) -> None:
     """With its own words, and without asking again for each judgment."""
     with serving(answer) as server:
         process = pushed(tmp_path, server, judged, to)
 
-    assert (process[0], said in process[2]) == (code, True), process
+    assert (process[0], words in process[2]) == (1, True), process
     assert len(process[2].splitlines()) == 1
     assert len(server.asked) <= 3
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "said"),
+    ("endpoint", "words"),
     [
         ("http://me:hunter2@127.0.0.1:1", "must be without a user and password"),
         ("file:///etc/passwd", "is not an http or https address"),
@@ -246,14 +246,14 @@ def test_a_server_that_takes_nothing_is_a_failure(
     ],
 )
 def test_an_address_that_cannot_be_used_is_said(
-    tmp_path: Path, judged: str, endpoint: str, said: str
+    tmp_path: Path, judged: str, endpoint: str, words: str
 ) -> None:
     """In one line, which does not repeat a password."""
     process = relevansi(
         tmp_path, "push", "--to", "phoenix", "--endpoint", endpoint, "--run", judged
     )
 
-    assert (process.returncode, process.stdout, said in process.stderr) == (1, "", True)
+    assert (process.returncode, process.stdout, words in process.stderr) == (1, "", True)
     assert "hunter2" not in process.stderr
 
 

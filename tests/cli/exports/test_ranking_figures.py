@@ -36,9 +36,9 @@ def _pair(tmp_path: Path) -> tuple[str, str]:
 
 
 def test_any_figure_is_computed_on_request(tmp_path: Path, pair: tuple[str, str]) -> None:
-    asked = ("metrics", "--run", pair[0], *NAMES)
+    command = ("metrics", "--run", pair[0], *NAMES)
     for rule in ((), ("--rule", "majority"), ("--rule", "adjudicated")):
-        printed = document(relevansi(tmp_path, *asked, *rule, "--format", "json"))
+        printed = document(relevansi(tmp_path, *command, *rule, "--format", "json"))
         assert list(printed["figures"]) == ["AP", "Judged@1000", "RBP(0.8)", "mrr"]
         of_h1 = printed["queries"][0]["figures"]
         # b at rank 2 and c at rank 3, below what raters see: (1/2 + 2/3) / 2
@@ -48,15 +48,15 @@ def test_any_figure_is_computed_on_request(tmp_path: Path, pair: tuple[str, str]
         assert of_h1["RBP(0.8)"] == {"value": 0.288, "lower": 0.288, "upper": 0.8}
         assert printed["queries"][1]["figures"]["AP"]["value"] is None
 
-    lines = list(csv.reader(io.StringIO(relevansi(tmp_path, *asked, "--format", "csv").stdout)))
+    lines = list(csv.reader(io.StringIO(relevansi(tmp_path, *command, "--format", "csv").stdout)))
     assert ["", "AP", "0.5833", "", "", "1"] in lines
-    table = relevansi(tmp_path, *asked)
+    table = relevansi(tmp_path, *command)
     assert "MRR (from grade 2)" in table.stdout
 
 
 def test_a_comparison_takes_them_too(tmp_path: Path, pair: tuple[str, str]) -> None:
-    asked = ("compare", "--runs", *pair, *NAMES, "--format", "json")
-    printed = document(relevansi(tmp_path, *asked))
+    command = ("compare", "--runs", *pair, *NAMES, "--format", "json")
+    printed = document(relevansi(tmp_path, *command))
 
     assert printed["headline"] == ["AP", "RBP(0.8)", "mrr"]
     (of_ap,) = (difference for difference in printed["differences"] if difference["figure"] == "AP")
@@ -76,12 +76,12 @@ def test_an_unknown_name_is_refused_with_those_there_are(
 
 @pytest.mark.parametrize("file_format", sorted({*exports.FORMATS} - {"phoenix", "rank-eval"}))
 def test_every_export_is_made(tmp_path: Path, pair: tuple[str, str], file_format: str) -> None:
-    made = tmp_path / "made"
-    process = relevansi(tmp_path, "export", pair[0], "--format", file_format, "-o", made)
+    file = tmp_path / "made"
+    process = relevansi(tmp_path, "export", pair[0], "--format", file_format, "-o", file)
 
     assert process.returncode == 0, process.stderr
     if file_format == "wide-csv":
-        header, *lines = csv.reader(io.StringIO(made.read_text("utf-8")))
+        header, *lines = csv.reader(io.StringIO(file.read_text("utf-8")))
         assert [line[0] for line in lines] == ["h1", "h2"]
         assert sum(name.startswith("nDCG@10") for name in header) == 2
 

@@ -32,9 +32,9 @@ def test_a_run_and_its_ratings_come_in_together_whatever_their_order(
 ) -> None:
     printed = document(relevansi(tmp_path / "i", "import", rated, HYBRID, "--json"))
 
-    (run,), (said,) = printed["runs"], printed["ratings"]
-    assert (said["run"], said["rater"], said["rater_is_new"]) == (run["id"], "Ani", True)
-    assert (said["verdicts"], said["qualities"], said["new_changes"]) == (2, 1, 3)
+    (run,), (entry,) = printed["runs"], printed["ratings"]
+    assert (entry["run"], entry["rater"], entry["rater_is_new"]) == (run["id"], "Ani", True)
+    assert (entry["verdicts"], entry["qualities"], entry["new_changes"]) == (2, 1, 3)
     assert relevansi(tmp_path / "i", "check").stdout.startswith("Equal")
 
 
@@ -63,9 +63,9 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_said(tmp_pa
     (owner,) = (
         rater["name"] for rater in document(relevansi(instance, "raters", "--json"))["raters"]
     )
-    own = tmp_path / "own.json"
-    own.write_bytes(ratings(READ, *CHANGES, rater=owner))
-    assert relevansi(instance, "import", own, "--rater", owner).returncode == 0
+    first = tmp_path / "own.json"
+    first.write_bytes(ratings(READ, *CHANGES, rater=owner))
+    assert relevansi(instance, "import", first, "--rater", owner).returncode == 0
 
     other_file(tmp_path, attack.name, owner.upper())
     refused = relevansi(instance, "import", attack)
@@ -93,9 +93,9 @@ def test_a_refusal_says_in_json_what_would_change(tmp_path: Path, rated: Path) -
     process = relevansi(tmp_path / "i", "import", other_file(tmp_path), "--json")
 
     assert process.returncode == 1
-    (said,) = json.loads(process.stdout)["ratings"]
-    assert (said["stored"], said["needs_confirmation"], said["new_changes"]) == (False, True, 3)
-    result = {when: (of["verdicts"], of["qualities"]) for when, of in said["effects"].items()}
+    (entry,) = json.loads(process.stdout)["ratings"]
+    assert (entry["stored"], entry["needs_confirmation"], entry["new_changes"]) == (False, True, 3)
+    result = {when: (of["verdicts"], of["qualities"]) for when, of in entry["effects"].items()}
     assert result == {"new": (1, 0), "changed": (1, 0), "same": (0, 1)}
     assert "--rater Ani" in process.stderr
 
@@ -106,8 +106,8 @@ def test_the_rater_can_be_named_and_the_run_has_to_be_there(tmp_path: Path, rate
     assert "Import its run file first" in process.stderr
 
     arguments = ("import", HYBRID, rated, "--rater", "Budi", "--json")
-    (said,) = document(relevansi(tmp_path / "i", *arguments))["ratings"]
-    assert said["rater"] == "Budi"
+    (entry,) = document(relevansi(tmp_path / "i", *arguments))["ratings"]
+    assert entry["rater"] == "Budi"
 
 
 def test_a_broken_file_of_ratings_says_where(tmp_path: Path, rated: Path) -> None:
@@ -115,5 +115,5 @@ def test_a_broken_file_of_ratings_says_where(tmp_path: Path, rated: Path) -> Non
     process = relevansi(tmp_path / "i", "import", rated, "--json")
 
     assert process.returncode == 1
-    (said,) = json.loads(process.stdout)["ratings"]
-    assert [problem["code"] for problem in said["problems"]] == ["json_broken"]
+    (entry,) = json.loads(process.stdout)["ratings"]
+    assert [problem["code"] for problem in entry["problems"]] == ["json_broken"]

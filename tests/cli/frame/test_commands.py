@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -43,20 +44,17 @@ def test_failures_take_one_line_and_their_exit_code(
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the words of a command are text")
 @pytest.mark.usefixtures("run_id")
 def test_words_in_another_encoding_name_files_and_nothing_else(tmp_path: Path) -> None:
-    def called(*words: str | bytes) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-m", "relevansi", *words]
-        surroundings = environment(tmp_path, "en")
-        return subprocess.run(
-            command, env=surroundings, cwd=tmp_path, capture_output=True, timeout=120, check=False
-        )
-
-    written = called("export-tree", b"\xb2")
-    refused = called("metrics", "--run", b"x\xdf")
+    command: list[str | bytes] = [sys.executable, "-m", "relevansi", "export-tree", b"\xb2"]
+    surroundings = environment(tmp_path, "en")
+    written = subprocess.run(
+        command, env=surroundings, cwd=tmp_path, capture_output=True, timeout=120, check=False
+    )
+    refused = relevansi(tmp_path, "metrics", "--run", os.fsdecode(b"x\xdf"))
 
     assert (written.returncode, written.stderr) == (0, b"")
     assert b"\xb2: " in written.stdout
     assert refused.returncode == 1
-    assert b"is not a text in UTF-8" in refused.stderr
+    assert "is not a text in UTF-8" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
 
 
@@ -115,8 +113,8 @@ def test_a_new_database_is_made_with_a_study_and_found_again(
     monkeypatch.setenv("RELEVANSI_INSTANCE", str(tmp_path))
     monkeypatch.delenv("RELEVANSI_DATABASE_URL", raising=False)
     with options.reading() as (_, study):
-        made = study.id, study.order_secret
+        identity = study.id, study.order_secret
     with options.reading() as (_, study):
-        assert (study.id, study.order_secret) == made
+        assert (study.id, study.order_secret) == identity
 
     assert (tmp_path / "relevansi.sqlite").is_file()

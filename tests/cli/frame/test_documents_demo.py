@@ -29,8 +29,8 @@ from tests.page import Page
 
 @pytest.fixture(name="settings", scope="module")
 def _settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    given = environment(tmp_path_factory.mktemp("documents"), "en")
-    with mock.patch.dict(os.environ, given), speaking("en"):
+    variables = environment(tmp_path_factory.mktemp("documents"), "en")
+    with mock.patch.dict(os.environ, variables), speaking("en"):
         return prepared_demo(documents=True)
 
 

@@ -20,9 +20,9 @@ from tests.cli.relevansi import process
 
 
 def test_json_is_the_only_thing_on_the_standard_output(tmp_path: Path) -> None:
-    done = process(tmp_path, "import", HYBRID, "--json")
+    finished = process(tmp_path, "import", HYBRID, "--json")
 
-    assert json.loads(done.stdout)["problems"] == []
+    assert json.loads(finished.stdout)["problems"] == []
 
 
 def test_lines_for_people_hold_no_control_character_or_direction_mark(
@@ -90,11 +90,11 @@ def test_a_bar_shows_how_many_are_done_and_which(terminal: io.StringIO) -> None:
     with output.steps() as tell:
         tell(2, 4)
 
-    shown = terminal.getvalue()
-    assert "question 2" in shown
-    assert "2/3" in shown
-    assert "2/4" in shown
-    assert "q2: [red]no answer[/red]" in shown  # text of others is not markup
+    text = terminal.getvalue()
+    assert "question 2" in text
+    assert "2/3" in text
+    assert "2/4" in text
+    assert "q2: [red]no answer[/red]" in text  # text of others is not markup
 
 
 def test_a_table_has_its_title_its_headings_and_its_rows() -> None:

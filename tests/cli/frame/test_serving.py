@@ -37,13 +37,13 @@ def test_the_address_of_a_running_server_is_taken_until_it_stops(
     here = f"http://127.0.0.1:{healthy_port}"
     with serving.announced(settings, f"{here}/", database(settings)):
         served, _ = serving.address_of_links(settings, None)
-        named, _ = serving.address_of_links(settings, "https://Nilai.example/a/")
+        chosen, _ = serving.address_of_links(settings, "https://Nilai.example/a/")
     with serving.announced(settings, f"http://0.0.0.0:{healthy_port}/", database(settings)):
         everywhere, _ = serving.address_of_links(settings, None)
     usual, _ = serving.address_of_links(settings, None)
 
     assert (served, everywhere, usual) == (here, here, "http://127.0.0.1:8800")
-    assert named == "https://Nilai.example/a"
+    assert chosen == "https://Nilai.example/a"
     assert list(settings.instance.glob("served-*")) == []
 
 
@@ -79,9 +79,9 @@ def test_a_port_that_is_taken_is_named_with_what_to_do() -> None:
 
 
 def test_without_a_port_the_first_free_one_is_taken() -> None:
-    with serving.listen(serving.LOOPBACK, 0) as taken:
-        taken.listen()
-        first = taken.getsockname()[1]
+    with serving.listen(serving.LOOPBACK, 0) as busy:
+        busy.listen()
+        first = busy.getsockname()[1]
         with serving.listen(serving.LOOPBACK, None, first=first) as listener:
             result = listener.getsockname()[1]
 

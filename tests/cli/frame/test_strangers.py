@@ -5,12 +5,12 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
 
 from tests.browser.server import HYBRID, Granian, Server
+from tests.cli.relevansi import relevansi
 
 PATIENCE = 120  # seconds: a bound for what never comes
 LARGE = 2 * 2**20
@@ -18,12 +18,21 @@ HOST = "Host: 127.0.0.1\r\n"
 END = b"\r\n--cut--\r\n"
 
 
-@pytest.fixture(name="server", params=[Server, Granian])
-def _server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
-    server: Server = request.param(tmp_path / "instance")
+@pytest.fixture(name="started", params=[Server, Granian], scope="module")
+def _started(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    server: Server = request.param(tmp_path_factory.mktemp("served") / "instance")
     server.start()
     yield server
     server.stop()
+
+
+@pytest.fixture(name="server")
+def _server(started: Server) -> Iterator[Server]:
+    """A server of a study without a password."""
+    yield started
+    assert relevansi(started.instance, "raters", "--forget-password").returncode == 0
 
 
 def answer(server: Server, head: str, body: bytes = b"") -> str:

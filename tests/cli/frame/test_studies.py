@@ -24,14 +24,16 @@ def _studies(tmp_path: Path) -> Path:
 def test_a_command_is_about_the_study_that_it_names_and_no_other(
     studies: Path, tmp_path: Path
 ) -> None:
-    one, two = (("--studies", studies, "--study", name) for name in ("satu", "dua"))
-    assert relevansi(tmp_path, "import", HYBRID, *one).returncode == 0
-    assert relevansi(tmp_path, "token", "new", "--scope", "read", *two).returncode == 0
+    satu, dua = (("--studies", studies, "--study", name) for name in ("satu", "dua"))
+    assert relevansi(tmp_path, "import", HYBRID, *satu).returncode == 0
+    assert relevansi(tmp_path, "token", "new", "--scope", "read", *dua).returncode == 0
 
-    runs = [document(relevansi(tmp_path, "runs", "--json", *which))["runs"] for which in (one, two)]
+    runs = [
+        document(relevansi(tmp_path, "runs", "--json", *which))["runs"] for which in (satu, dua)
+    ]
     tokens = [
         document(relevansi(tmp_path, "token", "list", "--json", *which))["tokens"]
-        for which in (one, two)
+        for which in (satu, dua)
     ]
     assert [len(listed) for listed in runs] == [1, 0]
     assert [len(listed) for listed in tokens] == [0, 1]

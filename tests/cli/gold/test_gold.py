@@ -56,7 +56,7 @@ def test_what_cannot_be_done_is_told_in_one_line(tmp_path: Path, run_id: str) ->
     unfit = call("manual-input", "import", manual, "--run", run_id)
     first, second, third = GOLD["questions"]
     gold.write_bytes(gold_bytes(questions=[first, second, third | {"id": 4}]))
-    told = call("gold", "import", gold)
+    partial = call("gold", "import", gold)
     gold.write_bytes(gold_bytes(questions=[first | {"expected_result": "x"}]))
     wrong = call("gold", "import", gold)
     decoded = json.loads(v2_file())
@@ -67,9 +67,9 @@ def test_what_cannot_be_done_is_told_in_one_line(tmp_path: Path, run_id: str) ->
     assert none_yet[0] == unfit[0] == wrong[0] == 1
     assert "`relevansi gold import` adds them" in none_yet[1]
     assert f"No decision in manual_input.json fits run {run_id}" in unfit[1]
-    assert told[0] == 0  # the file is kept; question 4 was never asked, question 3 has no gold
-    assert f"{run_id}: gold.json has no question 3" in told[1]
-    assert f"{run_id}: gold.json, question 4: the run was not asked" in told[1]
+    assert partial[0] == 0  # the file is kept; question 4 was never asked, question 3 has no gold
+    assert f"{run_id}: gold.json has no question 3" in partial[1]
+    assert f"{run_id}: gold.json, question 4: the run was not asked" in partial[1]
     assert "questions[0].expected_result is wrong" in wrong[1]
     assert call("gold", "import", gold)[0] == 2  # of two sets
     assert call("gold", "export", "--set", "1", "--run", run_id)[0] == 2
@@ -81,7 +81,7 @@ def test_what_cannot_be_done_is_told_in_one_line(tmp_path: Path, run_id: str) ->
 
 def test_decisions_by_hand_come_in_and_go_out_again(tmp_path: Path, run_id: str) -> None:
     """Question 1, card 1: the price is passed; question 2 has no card 7."""
-    told = {
+    decisions = {
         "constraint_overrides": {"1": {"1": {"price": "pass"}}},
         "override_reasons": {"1": {"1": {"price": "harga nego"}}},
         "manual_evaluations": {
@@ -89,7 +89,7 @@ def test_decisions_by_hand_come_in_and_go_out_again(tmp_path: Path, run_id: str)
         },
     }
     path = tmp_path / "manual_input.json"
-    path.write_text(json.dumps(told), "utf-8")
+    path.write_text(json.dumps(decisions), "utf-8")
     process = relevansi(tmp_path, "manual-input", "import", path, "--run", run_id)
     again = document(relevansi(tmp_path, "manual-input", "import", path, "--run", run_id, "--json"))
     out = document(relevansi(tmp_path, "manual-input", "export", "--run", run_id))
@@ -98,6 +98,6 @@ def test_decisions_by_hand_come_in_and_go_out_again(tmp_path: Path, run_id: str)
     assert "2 new decisions" in process.stdout
     assert "manual_evaluations.2.7" in process.stderr
     assert (again["new"], again["fitting"], len(again["problems"])) == (0, 2, 1)
-    assert out["constraint_overrides"] == told["constraint_overrides"]
-    assert out["override_reasons"] == told["override_reasons"]
+    assert out["constraint_overrides"] == decisions["constraint_overrides"]
+    assert out["override_reasons"] == decisions["override_reasons"]
     assert out["manual_evaluations"] == {"2": {"0": {"result": "pass", "comment": "dekat"}}}

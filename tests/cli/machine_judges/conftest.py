@@ -34,7 +34,7 @@ def _run_id(tmp_path: Path) -> str:
         stored = store(session, study, run(*QUERIES))
         (owner,) = studies.raters(session, study)
         for number in range(1, 13):
-            for rank, said in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
+            for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
                 at = click(f"{number}-{rank}", minute=number)
-                judgments.judge(session, owner, stored.id, number, rank, said, at)
+                judgments.judge(session, owner, stored.id, number, rank, verdict, at)
     return stored.id

@@ -21,8 +21,8 @@ def judge(
     tmp_path: Path, bot: Bot | None, *arguments: str, model: str = machines.MODEL
 ) -> CompletedProcess[str]:
     at = machines.endpoint(bot, model) if bot else None
-    known = {"RELEVANSI_JUDGE_URL": at.url, "RELEVANSI_JUDGE_MODEL": at.model} if at else {}
-    environment = commands.environment(tmp_path, "en") | known
+    variables = {"RELEVANSI_JUDGE_URL": at.url, "RELEVANSI_JUDGE_MODEL": at.model} if at else {}
+    environment = commands.environment(tmp_path, "en") | variables
     with mock.patch.object(commands, "environment", return_value=environment):
         return commands.relevansi(tmp_path, *arguments)
 
@@ -48,7 +48,7 @@ def test_an_address_without_a_model_or_with_a_key_for_a_name_is_told_and_not_rep
     tmp_path: Path,
 ) -> None:
     environment = commands.environment(tmp_path, "en")
-    for wrong, told in (
+    for wrong, words in (
         ({"RELEVANSI_JUDGE_URL": "http://127.0.0.1:9"}, "RELEVANSI_JUDGE_MODEL is not"),
         (
             {"RELEVANSI_JUDGE_URL": "http://127.0.0.1:9", "RELEVANSI_JUDGE_MODEL": "m",
@@ -60,18 +60,18 @@ def test_an_address_without_a_model_or_with_a_key_for_a_name_is_told_and_not_rep
         with mock.patch.object(commands, "environment", lambda *_, on=wrong: environment | on):
             process = commands.relevansi(tmp_path, "judge", "new", "M")
         assert process.returncode == 1
-        assert told in process.stderr
+        assert words in process.stderr
         assert "sk-secret" not in process.stderr
 
 
 def test_a_judge_is_made_priced_and_run(tmp_path: Path, bot: Bot) -> None:
-    made = judge(tmp_path, bot, "judge", "new", "Mesin")
+    new = judge(tmp_path, bot, "judge", "new", "Mesin")
     prices = ("--prompt-price", "1", "--completion-price", "2", "--currency", "USD")
     priced = document(judge(tmp_path, bot, "judge", "estimate", "Mesin", *prices, "--json"))
     assert bot.asked == []
     process = judge(tmp_path, bot, "judge", "run", "Mesin", *prices, "--yes", "--at-once", "3")
 
-    assert made.stdout.startswith(f"Mesin  {machines.MODEL}  ")
+    assert new.stdout.startswith(f"Mesin  {machines.MODEL}  ")
     assert (priced["cards"], priced["completion_tokens"]) == (N, N * 60)
     tokens = priced["prompt_tokens"] + 2 * priced["completion_tokens"]
     assert priced["cost"] == pytest.approx(tokens / 1e6)

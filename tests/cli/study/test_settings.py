@@ -52,27 +52,15 @@ def test_the_scale_and_the_figures_are_set(tmp_path: Path) -> None:
     assert (printed["merging"], printed["asks_quality"], printed["marks_words"]) == (
         *("majority", False, False),
     )
-    usual = document(
-        relevansi(
-            tmp_path,
-            "study",
-            "--scale",
-            "binary",
-            "--headline",
-            "usual",
-            "--merging",
-            "usual",
-            "--quality",
-            "--json",
-        )
-    )
+    options = ("--scale", "binary", "--headline", "usual", "--merging", "usual", "--quality")
+    usual = document(relevansi(tmp_path, "study", *options, "--json"))
     assert usual["scale"] == {"top": 1, "from": 1, "words": [], "guidance": []}
     assert (usual["merging"], usual["asks_quality"]) == (None, True)
     assert "composite" in usual["measures"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "named"),
+    ("options", "option"),
     [
         (["--scale", "0-9"], "--scale"),
         (["--scale", "0-2", "--relevant-from", "3"], "--relevant-from"),
@@ -82,10 +70,10 @@ def test_the_scale_and_the_figures_are_set(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_by_the_name_of_its_option(
-    tmp_path: Path, asked: list[str], named: str
+    tmp_path: Path, options: list[str], option: str
 ) -> None:
-    process = relevansi(tmp_path, "study", *asked)
+    process = relevansi(tmp_path, "study", *options)
 
     assert process.returncode == 2
-    assert named in process.stderr
+    assert option in process.stderr
     assert document(relevansi(tmp_path, "study", "--json"))["scale"]["top"] == 1
