@@ -24,7 +24,7 @@ from tests.web.reached import as_rater, reached
 
 pytestmark = pytest.mark.browser
 
-EACH_TIME = {"run", "comparison", "rating: cards"}
+EACH_TIME = {"home", "run", "comparison", "rating: cards", "blind rating: cards"}
 """The pages that the test command looks at; `nox -s thorough` looks at all.
 
 They share their styles and most parts of their templates with the others.

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.hands import PHONE
 from tests.browser.plans import Planned, plan, stored
-from tests.browser.rating_page import RatingPage
+from tests.browser.rating_page import FOCUS, RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -156,6 +156,33 @@ def test_a_burst_of_keys_hits_no_wrong_card(own_server: Server, run_id: str, pag
     waiting.pop().continue_()
     rating.expect_question(after.query_id)
     _expect_stored(own_server, run_id, burst)
+
+
+MOST_KEYS_PER_CARD = 1.15
+RECORD = f"""() => {{
+  const place = {FOCUS};
+  window.pressed = [];
+  addEventListener("keydown", ({{ key }}) => window.pressed.push([key, place()]), true);
+}}"""
+
+
+@pytest.mark.journey
+def test_the_whole_sample_is_rated_by_keys(own_server: Server, run_id: str, page: Page) -> None:
+    """Each key finds its card in focus; hardly more keys than cards; all is stored as typed."""
+    planned = plan(own_server, run_id)
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(planned[0].query_id)
+    page.evaluate(RECORD)
+    for question in planned:
+        rating.expect_question(question.query_id)
+        rating.expect_focus(question.keys[0][1])
+        page.evaluate("window.pressed = []")
+        page.keyboard.type("".join(key for key, _ in question.keys))
+        assert page.evaluate("window.pressed") == [list(pair) for pair in question.keys]
+    expect(page.locator("main p").first).to_contain_text("Lengkap")
+    _expect_stored(own_server, run_id, planned)
+    pressed = sum(len(question.keys) for question in planned)
+    assert pressed <= MOST_KEYS_PER_CARD * sum(len(question.relevance) for question in planned)
 
 
 def _expect_stored(server: Server, run_id: str, planned: list[Planned]) -> None:

@@ -35,7 +35,7 @@ from tests.services.phase_3.participants import (
     SETTINGS,
     TWO_CARDS,
     WORK,
-    asked,
+    ask_question,
     claimed,
     opened,
     place,
@@ -52,7 +52,7 @@ def _melati(session: Session, study: Study) -> Participant:
 
 
 def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participant) -> None:
-    position = asked(session, melati)
+    position = ask_question(session, melati)
 
     (line,) = own_questions.lines(session, melati, NOW)
     assert (line.question.position, line.state, line.is_open) == (
@@ -74,7 +74,7 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
 
 
 def test_a_new_conversation_forgets_the_earlier(session: Session, melati: Participant) -> None:
-    first = asked(session, melati)
+    first = ask_question(session, melati)
     own_questions.close(session, melati, first, NOW)
     own_questions.ask(session, melati, "Yang lain?", NOW)
     call = claimed(session)
@@ -132,7 +132,7 @@ def test_a_question_too_many_too_soon_or_after_the_end_is_refused(
 ) -> None:
     opened(session, study, Settings(most_questions=1, pause_seconds=60))
     melati = taking_part(session, study)
-    asked(session, melati)
+    ask_question(session, melati)
     own_questions.close(session, melati, 1, NOW)
     with pytest.raises(NoQuestionLeft):
         own_questions.ask(session, melati, "Ruko?", NOW + 2 * MINUTE)
