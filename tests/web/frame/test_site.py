@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from jinja2 import DictLoader, Environment, UndefinedError
+from jinja2 import DictLoader, Environment, UndefinedError, nodes
 
 from relevansi.config import resource
 from relevansi.db.engine import Database
@@ -231,6 +231,20 @@ def test_templates_are_compiled_whatever_becomes_of_the_folder_that_keeps_them(
     for length in range(0, len(bytecode), 7):  # cut off
         file.write_bytes(bytecode[:length])
         assert rendered(folder, "{{ 1 + 1 }}") == "2"
+
+
+def test_imported_templates_set_nothing_of_one_language(app: Flask) -> None:
+    """They are run once for all readers; what their macros say is said anew each time."""
+    trees = {name: app.jinja_env.parse((FOLDER / name).read_text("utf-8")) for name in TEMPLATES}
+    kinds = nodes.Import, nodes.FromImport
+    imports = [node for tree in trees.values() for node in tree.find_all(kinds)]
+    names = {node.template.value for node in imports if isinstance(node.template, nodes.Const)}
+    names |= {name for name in TEMPLATES if name.startswith("kinds/")}
+    assigned = [node for name in names for node in trees[name].body if type(node) is nodes.Assign]
+    calls = [call.node for node in assigned for call in node.find_all(nodes.Call)]
+
+    assert len(names) > 10
+    assert [call for call in calls if getattr(call, "name", "") in {"_", "ngettext"}] == []
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -117,6 +117,19 @@ def test_the_report_opens_with_how_many_runs_were_found(client: FlaskClient) -> 
     assert [page.one("h1").text[:2] for page in pages] == ["1 ", "2 "]
 
 
+def test_roles_of_columns_are_named_in_the_language_of_each_reader(client: FlaskClient) -> None:
+    report = drop(client, ("a.csv", FOREIGN.format("a")))
+    address = f"/runs/import?token={token_of(report)}"
+
+    labels = {
+        language: Page(client.get(address, headers={"Accept-Language": language})).text
+        for language in ("en", "id")
+    }
+
+    assert "Document id" in labels["en"]
+    assert "Id dokumen" in labels["id"]
+
+
 FOREIGN = "Frage,Treffer,Weg\nred,Long dress {0},{0}\n"
 
 
