@@ -236,8 +236,7 @@ def test_templates_are_compiled_whatever_becomes_of_the_folder_that_keeps_them(
 def test_imported_templates_set_nothing_of_one_language(app: Flask) -> None:
     """They are run once for all readers; what their macros say is said anew each time."""
     trees = {name: app.jinja_env.parse((FOLDER / name).read_text("utf-8")) for name in TEMPLATES}
-    kinds = nodes.Import, nodes.FromImport
-    imports = [node for tree in trees.values() for node in tree.find_all(kinds)]
+    imports = [node for tree in trees.values() for node in tree.find_all(nodes.Import)]
     names = {node.template.value for node in imports if isinstance(node.template, nodes.Const)}
     names |= {name for name in TEMPLATES if name.startswith("kinds/")}
     assigned = [node for name in names for node in trees[name].body if type(node) is nodes.Assign]
