@@ -27,7 +27,7 @@ from relevansi.importers.results.grades import (
     unfit,
 )
 from relevansi.importers.results.ranks import Entry, RankedList, in_order, rank_base, zero_refused
-from relevansi.importers.results.rows import BARE_ID, Row, as_number, as_text, plain_name
+from relevansi.importers.results.rows import BARE_ID, NAMES_ID, Row, as_number, as_text, plain_name
 from relevansi.importers.runs.problems import ImportRefused, error, warning
 from relevansi.kinds.document import Document, beginning, normalised, text_hash
 from relevansi.printable import label_line, printable_line
@@ -35,7 +35,6 @@ from relevansi.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, R
 
 MOST_IN_TAIL = 1_000
 _OF_TEXT = re.compile("(?:text|title):[0-9a-f]{64}")  # an identity, as exports name what has no id
-_NAMES_ID = re.compile("(?:^|_)(?:id|pk|key|doi|code|kode|slug|ref|no|nr|number)$")
 _SEVERAL = re.compile("[,;|]")  # between ids that are one
 _SAME = 6  # characters by which texts of one id are sorted before they are compared
 
@@ -500,7 +499,7 @@ def _report_unread(file: File, cards: Iterable[Document]) -> None:
         for card in lacking:
             for name, value in card.meta.items():
                 text = str(value)
-                is_id = _NAMES_ID.search(plain_name(name)) and BARE_ID.fullmatch(text)
+                is_id = NAMES_ID.search(plain_name(name)) and BARE_ID.fullmatch(text)
                 if " " in text if role == "text" else is_id:
                     values[name].append(text)
         likely = [name for name in values if len({*values[name]}) * 2 > len(lacking)]

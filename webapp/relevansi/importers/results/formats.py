@@ -22,7 +22,7 @@ from relevansi.importers.results.grades import Judged, UnfitGrades
 from relevansi.importers.results.recognition import Beside, Source
 from relevansi.importers.results.rows import Columns, columns_of, header_key
 from relevansi.importers.results.shapes import SHAPES
-from relevansi.importers.results.table_rows import UnknownNames, unknown_json, unknown_names
+from relevansi.importers.results.unknown import UnknownNames, unknown_json, unknown_names
 from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.records import OnProgress, Problem, ReadRun, no_progress
 

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import isnan, nan
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from msgspec import Struct, field
 
 from relevansi.importers.results.files import File
-from relevansi.importers.results.rows import Row
+from relevansi.importers.results.rows import Row, as_rank
 from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.kinds.document import Document
 from relevansi.records import LARGEST_INTEGER, QueryState
@@ -55,6 +55,16 @@ class RankedList(Struct):
         self.scores.append(nan if row.score is None else row.score)
         self.lines.append(row.line)
         self.items.append(item)
+
+
+def stated_rank(file: File, line: int, place: str, text: str) -> int:
+    """The rank that a text at a place states; refuses the file where it is none."""
+    rank = as_rank(text)
+    return refuse_number(file, line, place, text) if rank is None else rank
+
+
+def refuse_number(file: File, line: int, place: str, text: str) -> NoReturn:
+    file.refuse("results_number_wrong", line=line, place=place, value=text[:40])
 
 
 def rank_base(file: File, lists: Sequence[RankedList]) -> int | None:

@@ -29,8 +29,12 @@ Values = dict[str, object]
 """An object of a file: names to values, as JSON has them."""
 
 
+Role = Literal["result", "question", "document", "grade"]
+"""What a row states."""
+
+
 class Row(Struct, frozen=True, gc=False):
-    """What a file states in one place: a result, a question, a document or a grade.
+    """What a file states in one place, by its ``role``.
 
     A result without ``item`` but with a ``rank`` or ``score`` is one that cannot be read; without
     these it says that the list is empty. ``item`` is a bare id where the file says no more.
@@ -41,7 +45,7 @@ class Row(Struct, frozen=True, gc=False):
     """
 
     line: int
-    role: Literal["result", "question", "document", "grade"] = "result"
+    role: Role = "result"
     query_id: str = ""
     query: str = ""
     item: Document | str | None = None
@@ -133,6 +137,10 @@ OPEN_IDS = frozenset({"id", "_id", "id_"})
 
 EITHER = frozenset({"doc", "document", "dokumen", "documento", "dokument"})
 """Names of ids beside a text, which are else those of the text itself."""
+NAMES_ID = re.compile(
+    "(?:^|_)(?:id|pk|key|doi|code|kode|slug|ref|file|no|nr|num|nummer|number|numero)$"
+)
+"""How names end that may be those of an id, where values look like it."""
 BARE_ID = re.compile(r"[\w.:/#@+=-]{1,200}", re.ASCII)
 """A text that is an id where nothing says what it is."""
 
@@ -480,8 +488,8 @@ def columns_of(names: tuple[str, ...], chosen: Columns) -> dict[str, str]:
 _OF_LISTS = ("text", "rank", "score", "system", "answer")
 
 
-def role_of(columns: Columns) -> str | None:
-    """What the rows of a table with these columns are: "result", "grade" ...; ``None``: nothing."""
+def role_of(columns: Columns) -> Role | None:
+    """What the rows of a table with these columns state; ``None``: nothing to judge."""
     asks = columns.keys() & {"query", "query_id"}
     if asks and columns.keys() & {"doc_id", "text", "url"}:
         is_graded = "grade" in columns and not columns.keys() & set(_OF_LISTS)
