@@ -70,8 +70,7 @@ def _without_header(table: Table) -> Iterator[tuple[int, Sequence[object]]]:
 
 def header_of(file: File, chosen: Collection[str] = ()) -> tuple[str, ...]:
     """The names of the columns of a CSV file; ``()`` for a file whose first line is no header."""
-    first = list(islice(file.lines(), 1 + _LOOKED_AT))
-    lines = [line for _, line in first]
+    lines = [line for _, line in islice(file.lines(), 1 + _LOOKED_AT)]
     delimiter, at = _dialect(lines, chosen)
     return _names(_split(lines[at:], delimiter))
 
@@ -121,7 +120,9 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     first = list(islice(lines, 1 + _LOOKED_AT))
     delimiter, at = _dialect([line for _, line in first], chosen)
     below = chain(first[at:], lines)
-    records = _tab_records(below) if delimiter == "\t" else _csv_records(file, below, delimiter)
+    records = (
+        _tab_records(below) if delimiter == "\t" else _csv_records(file, below, delimiter, at)
+    )
     line, cells = next(records, (1, []))
     names = _checked(file, _names(cells), line)
     if delimiter == "|":
@@ -157,29 +158,23 @@ def _checked(file: File, names: tuple[str, ...], line: int) -> tuple[str, ...]:
 
 
 def _csv_records(
-    file: File, lines: Iterable[tuple[int, str]], delimiter: str
+    file: File, lines: Iterable[tuple[int, str]], delimiter: str, above: int
 ) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV file that have a cell; a quotation mark left open refuses the file."""
-    number = first = 0
+    """The records of a CSV file that have a cell; a quotation mark left open refuses the file.
 
-    def texts() -> Iterator[str]:
-        nonlocal number
-        for at, text in lines:
-            number = at
-            yield text
-
-    reader = csv.reader(texts(), delimiter=delimiter, strict=True)
+    `above` counts the lines that were passed over.
+    """
+    reader = csv.reader((text for _, text in lines), delimiter=delimiter, strict=True)
     while True:
-        first = number + 1
+        line = above + reader.line_num + 1
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error:
-            file.refuse("csv_quote_open", line=max(first, 1))
+            file.refuse("csv_quote_open", line=line)
         if any(cells):
-            # The first record may stand below lines that were passed over.
-            yield (first if first > 1 else number - "".join(cells).count("\n")), cells
+            yield line, cells
 
 
 def _stripped(records: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
