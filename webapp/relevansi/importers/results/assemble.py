@@ -26,7 +26,14 @@ from relevansi.importers.results.grades import (
     plain_grade,
     unfit,
 )
-from relevansi.importers.results.ranks import Entry, RankedList, in_order, rank_base, zero_refused
+from relevansi.importers.results.ranks import (
+    Entry,
+    RankedList,
+    id_of,
+    in_order,
+    rank_base,
+    zero_refused,
+)
 from relevansi.importers.results.rows import BARE_ID, NAMES_ID, Row, as_number, as_text, plain_name
 from relevansi.importers.runs.problems import ImportRefused, error, warning
 from relevansi.kinds.document import Document, beginning, normalised, text_hash
@@ -188,7 +195,7 @@ class Gathered:
 
     def _shared(self, item: Document | str | None) -> Document | str | None:
         """An equal item of an earlier row: millions of rows list the same few."""
-        doc_id = item.doc_id if isinstance(item, Document) else item
+        doc_id = id_of(item)
         first = self._items.setdefault(doc_id, item) if doc_id else item
         return first if first == item else item
 
@@ -209,11 +216,7 @@ class Gathered:
 
     def judged_ids(self) -> set[str]:
         """The ids of the documents that have a grade."""
-        return {row.item for _, row in self._grades if isinstance(row.item, str)} | {
-            row.item.doc_id
-            for _, row in self._grades
-            if isinstance(row.item, Document) and row.item.doc_id
-        }
+        return {id_of(row.item) for _, row in self._grades} - {""}
 
     def _leave_out_judgments(self) -> None:
         """Leave out the lists of files that have grades and no order, beside those of others."""

@@ -18,6 +18,11 @@ from relevansi.kinds.document import Document
 from relevansi.records import LARGEST_INTEGER, QueryState
 
 
+def id_of(item: Document | str | None) -> str:
+    """The collection's id of an item, "" for none."""
+    return item if isinstance(item, str) else (item and item.doc_id) or ""
+
+
 class Entry(NamedTuple):
     rank: int  # -1 for none
     score: float  # nan for none
@@ -26,7 +31,7 @@ class Entry(NamedTuple):
 
     @property
     def doc_id(self) -> str:
-        return self.item if isinstance(self.item, str) else (self.item and self.item.doc_id) or ""
+        return id_of(self.item)
 
 
 class RankedList(Struct):

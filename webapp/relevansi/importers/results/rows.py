@@ -276,8 +276,7 @@ def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> D
     Values that are of neither these nor the `others` become ``meta``. An address is kept only if a
     browser can open it.
     """
-    names = ((role, columns.get(role)) for role in DOCUMENT_ROLES)
-    texts = {role: as_text(values.get(name)) for role, name in names if name}
+    texts = {role: as_text(values.get(columns[role])) for role in DOCUMENT_ROLES if role in columns}
     url, title = texts.get("url", ""), texts.get("title", "").strip()
     doc_id, text = texts.get("doc_id", "").strip(), texts.get("text", "")
     if is_several(values.get(columns.get("doc_id", ""))):
@@ -349,9 +348,9 @@ def as_text(value: object) -> str:
     'Long, red'
     """
     value = scalar(value) if isinstance(value, dict) else value
+    if isinstance(value, str):  # as most are; a pattern takes longer
+        return storable_text(value)
     match value:
-        case str():
-            return storable_text(value)
         case bool():
             return str(value).lower()
         case int() | float():

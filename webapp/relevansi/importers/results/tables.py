@@ -120,9 +120,7 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     first = list(islice(lines, 1 + _LOOKED_AT))
     delimiter, at = _dialect([line for _, line in first], chosen)
     below = chain(first[at:], lines)
-    records = (
-        _tab_records(below) if delimiter == "\t" else _csv_records(file, below, delimiter, at)
-    )
+    records = _tab_records(below) if delimiter == "\t" else _csv_records(file, below, delimiter, at)
     line, cells = next(records, (1, []))
     names = _checked(file, _names(cells), line)
     if delimiter == "|":
