@@ -297,24 +297,26 @@ def _row(file: File, line: int, values: Values, layout: Layout) -> Row:
     file.budget.spend("records", file)
     role, columns = layout.role, layout.columns
     texts = {of: as_text(values.get(name)).strip() for of, name in layout.of_rows.items()}
-    query, query_id = texts.get("query", ""), texts.get("query_id", "")
-    if not (query or query_id) and role != "document":
+    if role != "document" and not (texts.get("query") or texts.get("query_id")):
         column = columns.get("query") or columns.get("query_id") or "query"
         file.refuse("csv_cell_blank", line=line, column=column)
     if role == "result" and texts.get("system") == "":
         file.refuse("csv_cell_blank", line=line, column=columns["system"])
     item = _item(values, layout)
-    rank = stated_rank(file, line, columns["rank"], texts["rank"]) if texts.get("rank") else None
-    score = _score(values, layout) if texts.get("score") else None
-    if score is None and texts.get("score"):
+    number, points, grade = (texts.pop(of, "") for of in ("rank", "score", "grade"))
+    rank = stated_rank(file, line, columns["rank"], number) if number else None
+    score = _score(values, layout) if points else None
+    if points and score is None:
         file.counts["results_scores_unusable"] += 1
         if rank is None and role == "result":
-            refuse_number(file, line, columns["score"], texts["score"])
-    failure = _failure(file, line, values, layout, rank, score) if item is None else ""
+            refuse_number(file, line, columns["score"], points)
+    is_placed = rank is not None or score is not None
+    failure = "" if item else _failure(file, line, values, role, is_placed=is_placed)
     file.counts["results_ids_changed"] += bool(item and _CHANGED.fullmatch(item.doc_id or ""))
-    grade = texts.get("grade")
     if grade and "grade" in layout.notations:
         grade = Notation(layout.notations["grade"].mark).plain(grade)  # a percentage is no grade
+    if layout.system and not texts.get("system"):
+        texts["system"] = layout.system
     return Row(
         line,
         role,
@@ -323,27 +325,19 @@ def _row(file: File, line: int, values: Values, layout: Layout) -> Row:
         score=score,
         grade=grade or None,
         answer=as_text(values.get(columns["answer"])) if "answer" in columns else "",
-        query_id=query_id,
-        query=query,
-        system=texts.get("system") or layout.system,
-        category=texts.get("category", ""),
-        rater=texts.get("rater", ""),
-        reason=texts.get("reason", ""),
         state=QueryState.FAILED if failure else QueryState.RESULTS,
         error=cut(failure),
+        **texts,  # type: ignore[arg-type]  # the roles of the question, the system and the rater
     )
 
 
-def _failure(
-    file: File, line: int, values: Values, layout: Layout, rank: int | None, score: float | None
-) -> str:
-    """The error of a search that a row without a result states; reports any other such row."""
-    if layout.role in ("grade", "document"):
+def _failure(file: File, line: int, values: Values, role: Role, *, is_placed: bool) -> str:
+    """The error of a search that a row without an item states; reports any other such row."""
+    if role in ("grade", "document"):
         file.refuse("results_names_no_item", line=line)
-    if layout.role == "question":
-        return ""
-    if rank is not None or score is not None:
+    if role == "result" and is_placed:
         file.error("results_without_item", line)
+    if role == "question" or is_placed:
         return ""
     failure = json_lists.failure(values)
     file.counts["results_rows_blank"] += not failure

@@ -291,23 +291,23 @@ def _filled(
     where a row names another one. What a workbook changes of ids is reported.
     """
     columns = guessed(tuple(filter(None, names)))
-    carried = {role: names.index(columns[role]) for role in _CARRIED if role in columns}
-    ids = [names.index(columns[role]) for role in ("doc_id", "query_id") if role in columns]
-    known = [names.index(name) for name in columns.values()]
+    places = {role: names.index(name) for role, name in columns.items()}
+    carried = {role: places[role] for role in _CARRIED if role in places}
+    ids = [places[role] for role in ("doc_id", "query_id") if role in places]
+    questions = [places[role] for role in ("query_id", "query") if role in places]
     above: list[object] = [None] * len(names)
     lacking: dict[int, int] = {}  # the first row without a value, by column
     for number, cells in rows:
         values = [_plain(cell) for cell in cells[: len(names)]]
-        values += [None] * (len(names) - len(values))
         file.counts["workbook_errors"] += sum(cell.data_type == "e" for cell in cells)
         for at in ids:
-            if at < len(cells):
+            if at < len(values):
                 _report_id(file, cells[at])
-        for at in known:
-            if at < len(cells) and values[at] is None:
+        for at in places.values():
+            if at < len(values) and values[at] is None:
                 lacking.setdefault(at, number)
-        question_columns = [carried[role] for role in ("query_id", "query") if role in carried]
-        is_another = any(values[at] not in (None, "", above[at]) for at in question_columns)
+        values += [None] * (len(names) - len(values))
+        is_another = any(values[at] not in (None, "", above[at]) for at in questions)
         for role, at in carried.items():
             is_blank = values[at] in (None, "")
             if is_blank and above[at] not in (None, "") and (role == "system" or not is_another):
