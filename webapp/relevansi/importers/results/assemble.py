@@ -132,10 +132,8 @@ class Gathered:
     def _add_result(self, file: File, row: Row) -> None:
         self._count(file, row)
         answered = self._list_of(file, row)
-        file.counts["results_answer_differs"] += bool(row.answer) and row.answer != (
-            answered.answer or row.answer
-        )
         answered.answer = answered.answer or row.answer
+        file.counts["results_answer_differs"] += row.answer not in ("", answered.answer)
         answered.extra |= row.extra
         if row.state is not QueryState.RESULTS:
             answered.state, answered.error = row.state, row.error
@@ -189,8 +187,7 @@ class Gathered:
             self._questions[key] = _Question(number, text, question.category)
         question = self._questions[key]
         if row.query and question.text != row.query:
-            differs = _plain(question.text) != _plain(row.query)
-            file.counts["results_question_differs"] += differs
+            file.counts["results_question_differs"] += _plain(question.text) != _plain(row.query)
         return self._lists[row.system, file].setdefault(key, RankedList())
 
     def _shared(self, item: Document | str | None) -> Document | str | None:

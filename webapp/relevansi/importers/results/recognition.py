@@ -74,7 +74,6 @@ JSON_ROWS = mark("a row per line, as JSON")
 
 _LOOKED_AT = 50  # lines or values
 _ELASTIC = next(shape for shape in SHAPES if shape.example == "search.jsonl")
-_IDS = {"_id", "id", "docid", "doc_id", "docno", "pid"}
 _TEXTS = {"text", "contents", "body", "content", "passage", "title"}
 _TOP = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", re.IGNORECASE)
 _TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
@@ -387,7 +386,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     asks = file.is_called(_OF_QUESTIONS) or (role == "question" and is_plain)
     if asks and all(trec.topic_of(flat)[:2]):
         return _rows(file, "questions", TOPICS, trec.read_topics)
-    if flat.keys() & _IDS and flat.keys() & _TEXTS:
+    if flat.keys() & {*trec.ID_KEYS} and flat.keys() & _TEXTS:
         line = next((line for _, line in file.lines() if line.strip()), "")
         first = records.literal(line)
         if isinstance(first, dict) and records.unwrapped(first) is first:

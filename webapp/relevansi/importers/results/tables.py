@@ -98,11 +98,8 @@ def _dialect(lines: Sequence[str], chosen: Collection[str]) -> tuple[str, int]:
         names = {mark: _split(lines[number:], mark) for mark in DELIMITERS}
         scores = {mark: _score(cells, chosen) for mark, cells in names.items()}
         delimiter = max(DELIMITERS, key=lambda mark: (scores[mark], len(names[mark])))
-        above, filled = (
-            len([*filter(None, cells)])
-            for cells in (_split(lines[blank:], delimiter), names[delimiter])
-        )
-        has_title_above = 2 * above <= filled + 1
+        title = [*filter(None, _split(lines[blank:], delimiter))]
+        has_title_above = 2 * len(title) <= len([*filter(None, names[delimiter])]) + 1
         if scores[delimiter] > 1 and (number == blank or has_title_above):
             return delimiter, number
     return max(DELIMITERS, key=lambda mark: len(_split(lines[blank:], mark))), blank
@@ -122,7 +119,8 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     below = chain(first[at:], lines)
     records = _tab_records(below) if delimiter == "\t" else _csv_records(file, below, delimiter, at)
     line, cells = next(records, (1, []))
-    names = _checked(file, _names(cells), line)
+    names = _names(cells)
+    _check_names(file, names, line)
     if delimiter == "|":
         records = _stripped(records)
     head = list(islice(records, _LOOKED_AT))
@@ -130,16 +128,13 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     numbers = [cells[0] for _, cells in head if len(cells) == len(names) + 1]
     if head and numbers == [str(number) for number in range(1, len(head) + 1)]:
         names = ("", *names)
-    wrote = "provenance" in names or names[:2] == ("query_id", "question")
-    return Table(
-        names,
-        _whole_rows(file, chain(head, records), len(names)),
-        comma=delimiter != ",",
-        is_ours=wrote,
-    )
+    is_ours = "provenance" in names or names[:2] == ("query_id", "question")
+    rows = _whole_rows(file, chain(head, records), len(names))
+    return Table(names, rows, comma=delimiter != ",", is_ours=is_ours)
 
 
-def _checked(file: File, names: tuple[str, ...], line: int) -> tuple[str, ...]:
+def _check_names(file: File, names: tuple[str, ...], line: int) -> None:
+    """Refuse a header of too many columns, or with a name twice."""
     # pandas numbers the names that occur again.
     again = (re.sub(r"\.\d+$", "", name) for name in names)
     firsts = (
@@ -152,7 +147,6 @@ def _checked(file: File, names: tuple[str, ...], line: int) -> tuple[str, ...]:
         file.refuse("results_many_columns", line=line, limit=MOST_COLUMNS)
     if twice:
         file.refuse("results_columns_twice", line=line, columns=", ".join(twice))
-    return names
 
 
 def _csv_records(
@@ -201,12 +195,10 @@ def _whole_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """The records with as many cells as there are columns; blank ones too many are left off."""
     for line, cells in records:
+        while len(cells) > width and not cells[-1].strip():
+            cells.pop()
         if len(cells) != width:
-            while len(cells) > width and not cells[-1].strip():
-                cells.pop()
-            if len(cells) != width:
-                counts = {"cells": len(cells), "columns": width}
-                file.refuse("csv_cells_differ", line=line, **counts)
+            file.refuse("csv_cells_differ", line=line, cells=len(cells), columns=width)
         yield line, cells
 
 
@@ -219,6 +211,8 @@ def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
         sheet.reset_dimensions()
         rows = _sheet_rows(file, sheet)
         head = list(islice(rows, _LOOKED_AT))
+        if not head:
+            continue
         headers = [_names(_values(cells)) for _, cells in head]
         scores = [_score(names, chosen) for names in headers]
         # Where nobody knows its columns, the first of its fullest rows has their names.
@@ -226,14 +220,13 @@ def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
             (min(score, 1), len([*filter(None, names)]))
             for score, names in zip(scores, headers, strict=True)
         ]
-        fullest = counts.index(max(counts)) if counts else None
+        fullest = counts.index(max(counts))
         at = next((place for place, score in enumerate(scores) if score > 1), fullest)
-        if at is not None:
-            names = headers[at]
-            if scores[at] > 1 or len(book.worksheets) == 1:
-                names = _checked(file, names, head[at][0])
-            below = _filled(file, names, chain(head[at + 1 :], rows))
-            tables.append(Table(names, below, sheet.title))
+        names = headers[at]
+        if scores[at] > 1 or len(book.worksheets) == 1:
+            _check_names(file, names, head[at][0])
+        below = _filled(file, names, chain(head[at + 1 :], rows))
+        tables.append(Table(names, below, sheet.title))
     yield from tables if len(tables) > 1 else (table._replace(name="") for table in tables)
 
 
@@ -371,7 +364,8 @@ def _parquet(file: File) -> Table:
         file.refuse("parquet_unsupported")
     with file.opened() as opened:
         table = parquet.ParquetFile(BytesIO(opened.read(MOST_UNPACKED + 1)))
-    names = _checked(file, tuple(table.schema_arrow.names), 1)
+    names = tuple(table.schema_arrow.names)
+    _check_names(file, names, 1)
 
     def rows() -> Iterator[tuple[int, list[object]]]:
         number = 1

@@ -191,7 +191,9 @@ class _OnlyId(Struct):
 
 
 _only_id = msgspec.json.Decoder(_OnlyId)
-_ID_KEY = re.compile(rf'"(?:{"|".join(_OnlyId.__struct_fields__)})"\s*:')
+ID_KEYS = _OnlyId.__struct_fields__
+"""The keys of the id in an object of a collection."""
+_ID_KEY = re.compile(rf'"(?:{"|".join(ID_KEYS)})"\s*:')
 Documents = Iterator[Document]
 
 
@@ -215,7 +217,7 @@ def _json_lines(file: File, ids: Container[str], on_progress: OnProgress) -> Doc
             if text.strip():
                 file.refuse("results_without_id", line=number)
             continue
-        candidates = (getattr(object_ids, name) for name in _OnlyId.__struct_fields__)
+        candidates = (getattr(object_ids, name) for name in ID_KEYS)
         doc_id = next((str(value) for value in candidates if value not in (None, "")), None)
         if doc_id is None:  # it stands deeper
             wrapped = flattened(records.decoded_line(file, number, text))
