@@ -32,10 +32,10 @@ from relevansi.importers.results.ranks import (
     id_of,
     in_order,
     rank_base,
-    zero_refused,
+    refuse_zero,
 )
 from relevansi.importers.results.rows import BARE_ID, NAMES_ID, Row, as_number, as_text, plain_name
-from relevansi.importers.runs.problems import ImportRefused, error, warning
+from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.kinds.document import Document, beginning, normalised, text_hash
 from relevansi.printable import label_line, printable_line
 from relevansi.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, Relevance, Scale
@@ -276,7 +276,7 @@ class Gathered:
             of_file = [source for source in bases if source[1] is file]
             if any(bases[source] == 1 for source in of_file):
                 lists = (self._lists[source].values() for source in of_file)
-                raise zero_refused(file, chain.from_iterable(lists))
+                refuse_zero(file, chain.from_iterable(lists))
 
     def runs(self, method: str = "", llm: str = "") -> tuple[ReadRun, ...]:
         """One run for each system, with the questions of all, in one order.
@@ -292,7 +292,7 @@ class Gathered:
         if method and (self._systems - {""} or len(sources) > 1):
             names = ", ".join(sorted(label for label, _ in sources))[:200]
             file = sources[0][1][0][1]
-            raise ImportRefused(error("results_method_stated", file.name, {"systems": names}))
+            file.refuse("results_method_stated", systems=names)
         runs: list[ReadRun] = []
         for label, of_system in sources:
             lists: dict[str, RankedList] = {}
@@ -467,8 +467,7 @@ class Gathered:
             file, _ = self._grades[0]
             graded |= {*unasked}
             ids = ", ".join(sorted(graded)[:SHOWN_IDS])
-            details: dict[str, str | int] = {"count": len(graded), "ids": ids}
-            raise ImportRefused(error("results_grades_apply_to_none", file.name, details))
+            file.refuse("results_grades_apply_to_none", count=len(graded), ids=ids)
 
     def _report(self, file: File, several: int, runs: Sequence[ReadRun]) -> None:
         cards = {card.identity: card for run in runs for q in run.queries for card in q.cards}
@@ -477,8 +476,7 @@ class Gathered:
         blank = [card.doc_id or "-" for card in cards.values() if not (card.text or card.title)]
         if blank:
             ids = ", ".join(blank[:SHOWN_IDS])
-            details: dict[str, str | int] = {"count": len(blank), "of": len(cards), "ids": ids}
-            file.note(warning("results_without_text", file.name, details))
+            file.warn("results_without_text", count=len(blank), of=len(cards), ids=ids)
         _report_unread(file, cards.values())
         listed = [query.cards for run in runs for query in run.queries if query.cards]
         are_single = len(listed) > 1 and all(len(cards) == 1 for cards in listed)
@@ -505,8 +503,7 @@ def _report_unread(file: File, cards: Iterable[Document]) -> None:
         likely = [name for name in values if len({*values[name]}) * 2 > len(lacking)]
         if likely:
             column = max(likely, key=lambda name: sum(map(len, values[name])))
-            details = {"role": role, "column": column, "map": f"{role}={column}"}
-            file.note(warning("results_role_unread", file.name, details))
+            file.warn("results_role_unread", role=role, column=column, map=f"{role}={column}")
 
 
 def _hash(text: str) -> str:

@@ -13,7 +13,6 @@ from msgspec import Struct, field
 
 from relevansi.importers.results.files import File
 from relevansi.importers.results.rows import Row, as_rank
-from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.kinds.document import Document
 from relevansi.records import LARGEST_INTEGER, QueryState
 
@@ -89,13 +88,13 @@ def rank_base(file: File, lists: Sequence[RankedList]) -> int | None:
     ordered = [ranks for ranks in several if len(ranks) > 1]
     if all(0 in ranks for ranks in all_ranks) and all(1 in ranks for ranks in ordered):
         return 0
-    raise zero_refused(file, lists)
+    return refuse_zero(file, lists)
 
 
-def zero_refused(file: File, lists: Iterable[RankedList]) -> ImportRefused:
+def refuse_zero(file: File, lists: Iterable[RankedList]) -> NoReturn:
+    """Refuse a file for the first of these lists that counts its ranks from 0."""
     answered = next(ranked_list for ranked_list in lists if 0 in ranked_list.ranks)
-    line = answered.lines[answered.ranks.index(0)]
-    return ImportRefused(error("results_rank_0", file.name, line=line))
+    file.refuse("results_rank_0", line=answered.lines[answered.ranks.index(0)])
 
 
 def in_order(file: File, entries: list[Entry], base: int | None) -> list[Entry]:
@@ -108,13 +107,12 @@ def in_order(file: File, entries: list[Entry], base: int | None) -> list[Entry]:
     scores = [entry.score for entry in entries]
     is_scored = not any(map(isnan, scores))
     if base is not None and -1 in ranks:
-        line = entries[ranks.index(-1)].line
-        raise ImportRefused(error("results_rank_missing", file.name, line=line))
+        file.refuse("results_rank_missing", line=entries[ranks.index(-1)].line)
     if base is None:
         file.counts["results_ranks_equal"] += -1 not in ranks
         if not is_scored and not all(map(isnan, scores)):
             line = next(entry.line for entry in entries if isnan(entry.score))
-            raise ImportRefused(error("results_score_missing", file.name, line=line))
+            file.refuse("results_score_missing", line=line)
         if is_scored:
             is_rising = all(above < below for above, below in pairwise(scores))
             file.counts["results_scores_rising"] += is_rising and len(scores) > 1
@@ -129,8 +127,7 @@ def in_order(file: File, entries: list[Entry], base: int | None) -> list[Entry]:
     if len(counts) < len(ranks):
         lines = [entry.line for entry in entries if counts[entry.rank] > 1]
         rank = next(rank for rank in ranks if counts[rank] > 1)
-        details = {"rank": rank, "first": lines[0]}
-        raise ImportRefused(error("results_rank_twice", file.name, details, line=lines[-1]))
+        file.refuse("results_rank_twice", line=lines[-1], rank=rank, first=lines[0])
     entries.sort(key=lambda entry: entry.rank)
     shift = 1 - base
     file.counts["results_ranks_from_0"] += shift
