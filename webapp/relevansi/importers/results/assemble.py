@@ -72,7 +72,9 @@ class Gathered:
         self._topics: dict[str, None] = {}  # the questions that a file of topics asks, in order
         self._keys_of_texts: dict[str, str] = {}
         self._spellings: dict[tuple[str, File, str], str] = {}  # of a question, in one file
-        self._lists: dict[_Source, dict[str, RankedList]] = defaultdict(dict)
+        self._lists: dict[_Source, dict[str, RankedList]] = defaultdict(
+            lambda: defaultdict(RankedList)
+        )
         self._numbers_of_lists: dict[tuple[str, File, str], dict[int, int]] = defaultdict(dict)
         self._grades: list[tuple[File, Row]] = []
         self._items: dict[str, Document | str | None] = {}  # the first of each id
@@ -167,6 +169,7 @@ class Gathered:
 
     def _list_of(self, file: File, row: Row) -> RankedList:
         """The list that a row belongs to: of its system in this file, for its question."""
+        lists = self._lists[row.system, file]
         first = self._key(row)
         if not row.query_id:
             # Texts that differ in case or width are one question, but not within one list of one
@@ -180,7 +183,7 @@ class Gathered:
         numbers = self._numbers_of_lists[row.system, file, first]
         again = numbers.setdefault(row.list_number, len(numbers) + 1)
         key = first if again == 1 else f"{first} ({again})"
-        file.counts["results_asked_again"] += again > 1 and key not in self._lists[row.system, file]
+        file.counts["results_asked_again"] += again > 1 and key not in lists
         if key not in self._questions:
             number = question.external_id and f"{question.external_id}/{again}"
             text = row.query or question.text  # another question may have the same id
@@ -188,7 +191,7 @@ class Gathered:
         question = self._questions[key]
         if row.query and question.text != row.query:
             file.counts["results_question_differs"] += _plain(question.text) != _plain(row.query)
-        return self._lists[row.system, file].setdefault(key, RankedList())
+        return lists[key]
 
     def _shared(self, item: Document | str | None) -> Document | str | None:
         """An equal item of an earlier row: millions of rows list the same few."""
