@@ -20,7 +20,7 @@ from relevansi.importers.results.rows import (
     item_of,
     plain_name,
 )
-from relevansi.importers.results.table_rows import UnknownNames
+from relevansi.importers.results.unknown import UnknownNames
 from relevansi.importers.runs.json_documents import read_object
 from relevansi.importers.runs.prices import read_price
 from relevansi.importers.runs.problems import ImportRefused

@@ -26,16 +26,22 @@ from relevansi.importers.results.grades import (
     plain_grade,
     unfit,
 )
-from relevansi.importers.results.ranks import Entry, RankedList, in_order, rank_base, zero_refused
-from relevansi.importers.results.rows import BARE_ID, Row, as_number, as_text, plain_name
-from relevansi.importers.runs.problems import ImportRefused, error, warning
+from relevansi.importers.results.ranks import (
+    Entry,
+    RankedList,
+    id_of,
+    in_order,
+    rank_base,
+    refuse_zero,
+)
+from relevansi.importers.results.rows import BARE_ID, NAMES_ID, Row, as_number, as_text, plain_name
+from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.kinds.document import Document, beginning, normalised, text_hash
 from relevansi.printable import label_line, printable_line
 from relevansi.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, Relevance, Scale
 
 MOST_IN_TAIL = 1_000
 _OF_TEXT = re.compile("(?:text|title):[0-9a-f]{64}")  # an identity, as exports name what has no id
-_NAMES_ID = re.compile("(?:^|_)(?:id|pk|key|doi|code|kode|slug|ref|no|nr|number)$")
 _SEVERAL = re.compile("[,;|]")  # between ids that are one
 _SAME = 6  # characters by which texts of one id are sorted before they are compared
 
@@ -66,7 +72,9 @@ class Gathered:
         self._topics: dict[str, None] = {}  # the questions that a file of topics asks, in order
         self._keys_of_texts: dict[str, str] = {}
         self._spellings: dict[tuple[str, File, str], str] = {}  # of a question, in one file
-        self._lists: dict[_Source, dict[str, RankedList]] = defaultdict(dict)
+        self._lists: dict[_Source, dict[str, RankedList]] = defaultdict(
+            lambda: defaultdict(RankedList)
+        )
         self._numbers_of_lists: dict[tuple[str, File, str], dict[int, int]] = defaultdict(dict)
         self._grades: list[tuple[File, Row]] = []
         self._items: dict[str, Document | str | None] = {}  # the first of each id
@@ -126,10 +134,8 @@ class Gathered:
     def _add_result(self, file: File, row: Row) -> None:
         self._count(file, row)
         answered = self._list_of(file, row)
-        file.counts["results_answer_differs"] += bool(row.answer) and row.answer != (
-            answered.answer or row.answer
-        )
         answered.answer = answered.answer or row.answer
+        file.counts["results_answer_differs"] += row.answer not in ("", answered.answer)
         answered.extra |= row.extra
         if row.state is not QueryState.RESULTS:
             answered.state, answered.error = row.state, row.error
@@ -163,6 +169,7 @@ class Gathered:
 
     def _list_of(self, file: File, row: Row) -> RankedList:
         """The list that a row belongs to: of its system in this file, for its question."""
+        lists = self._lists[row.system, file]
         first = self._key(row)
         if not row.query_id:
             # Texts that differ in case or width are one question, but not within one list of one
@@ -176,20 +183,19 @@ class Gathered:
         numbers = self._numbers_of_lists[row.system, file, first]
         again = numbers.setdefault(row.list_number, len(numbers) + 1)
         key = first if again == 1 else f"{first} ({again})"
-        file.counts["results_asked_again"] += again > 1 and key not in self._lists[row.system, file]
+        file.counts["results_asked_again"] += again > 1 and key not in lists
         if key not in self._questions:
             number = question.external_id and f"{question.external_id}/{again}"
             text = row.query or question.text  # another question may have the same id
             self._questions[key] = _Question(number, text, question.category)
         question = self._questions[key]
         if row.query and question.text != row.query:
-            differs = _plain(question.text) != _plain(row.query)
-            file.counts["results_question_differs"] += differs
-        return self._lists[row.system, file].setdefault(key, RankedList())
+            file.counts["results_question_differs"] += _plain(question.text) != _plain(row.query)
+        return lists[key]
 
     def _shared(self, item: Document | str | None) -> Document | str | None:
         """An equal item of an earlier row: millions of rows list the same few."""
-        doc_id = item.doc_id if isinstance(item, Document) else item
+        doc_id = id_of(item)
         first = self._items.setdefault(doc_id, item) if doc_id else item
         return first if first == item else item
 
@@ -210,11 +216,7 @@ class Gathered:
 
     def judged_ids(self) -> set[str]:
         """The ids of the documents that have a grade."""
-        return {row.item for _, row in self._grades if isinstance(row.item, str)} | {
-            row.item.doc_id
-            for _, row in self._grades
-            if isinstance(row.item, Document) and row.item.doc_id
-        }
+        return {id_of(row.item) for _, row in self._grades} - {""}
 
     def _leave_out_judgments(self) -> None:
         """Leave out the lists of files that have grades and no order, beside those of others."""
@@ -277,7 +279,7 @@ class Gathered:
             of_file = [source for source in bases if source[1] is file]
             if any(bases[source] == 1 for source in of_file):
                 lists = (self._lists[source].values() for source in of_file)
-                raise zero_refused(file, chain.from_iterable(lists))
+                refuse_zero(file, chain.from_iterable(lists))
 
     def runs(self, method: str = "", llm: str = "") -> tuple[ReadRun, ...]:
         """One run for each system, with the questions of all, in one order.
@@ -293,7 +295,7 @@ class Gathered:
         if method and (self._systems - {""} or len(sources) > 1):
             names = ", ".join(sorted(label for label, _ in sources))[:200]
             file = sources[0][1][0][1]
-            raise ImportRefused(error("results_method_stated", file.name, {"systems": names}))
+            file.refuse("results_method_stated", systems=names)
         runs: list[ReadRun] = []
         for label, of_system in sources:
             lists: dict[str, RankedList] = {}
@@ -468,8 +470,7 @@ class Gathered:
             file, _ = self._grades[0]
             graded |= {*unasked}
             ids = ", ".join(sorted(graded)[:SHOWN_IDS])
-            details: dict[str, str | int] = {"count": len(graded), "ids": ids}
-            raise ImportRefused(error("results_grades_apply_to_none", file.name, details))
+            file.refuse("results_grades_apply_to_none", count=len(graded), ids=ids)
 
     def _report(self, file: File, several: int, runs: Sequence[ReadRun]) -> None:
         cards = {card.identity: card for run in runs for q in run.queries for card in q.cards}
@@ -478,8 +479,7 @@ class Gathered:
         blank = [card.doc_id or "-" for card in cards.values() if not (card.text or card.title)]
         if blank:
             ids = ", ".join(blank[:SHOWN_IDS])
-            details: dict[str, str | int] = {"count": len(blank), "of": len(cards), "ids": ids}
-            file.note(warning("results_without_text", file.name, details))
+            file.warn("results_without_text", count=len(blank), of=len(cards), ids=ids)
         _report_unread(file, cards.values())
         listed = [query.cards for run in runs for query in run.queries if query.cards]
         are_single = len(listed) > 1 and all(len(cards) == 1 for cards in listed)
@@ -500,14 +500,13 @@ def _report_unread(file: File, cards: Iterable[Document]) -> None:
         for card in lacking:
             for name, value in card.meta.items():
                 text = str(value)
-                is_id = _NAMES_ID.search(plain_name(name)) and BARE_ID.fullmatch(text)
+                is_id = NAMES_ID.search(plain_name(name)) and BARE_ID.fullmatch(text)
                 if " " in text if role == "text" else is_id:
                     values[name].append(text)
         likely = [name for name in values if len({*values[name]}) * 2 > len(lacking)]
         if likely:
             column = max(likely, key=lambda name: sum(map(len, values[name])))
-            details = {"role": role, "column": column, "map": f"{role}={column}"}
-            file.note(warning("results_role_unread", file.name, details))
+            file.warn("results_role_unread", role=role, column=column, map=f"{role}={column}")
 
 
 def _hash(text: str) -> str:

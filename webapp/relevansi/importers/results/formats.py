@@ -22,7 +22,7 @@ from relevansi.importers.results.grades import Judged, UnfitGrades
 from relevansi.importers.results.recognition import Beside, Source
 from relevansi.importers.results.rows import Columns, columns_of, header_key
 from relevansi.importers.results.shapes import SHAPES
-from relevansi.importers.results.table_rows import UnknownNames, unknown_json, unknown_names
+from relevansi.importers.results.unknown import UnknownNames, unknown_json, unknown_names
 from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.records import OnProgress, Problem, ReadRun, no_progress
 
@@ -205,16 +205,14 @@ def _recognised(opened: Iterable[File], columns: Columns) -> Iterator[Source]:
 
 def _check_that_lists_are_there(sources: Sequence[Source]) -> None:
     """Raise `UnknownNames` where files have names of columns or keys, and only other things."""
-    if {source.role for source in sources} <= {"questions", "documents"}:
-        for source in sources:
-            if source.names or source.sample:
-                refused = (
-                    unknown_names(source.file, source.names)
-                    if source.names
-                    else unknown_json(source.file, source.sample)
-                )
-                source.file.note(*refused.problems)
-                raise refused
+    source = next((source for source in sources if source.names or source.sample), None)
+    if source and {source.role for source in sources} <= {"questions", "documents"}:
+        is_table, file = bool(source.names), source.file
+        refused = (
+            unknown_names(file, source.names) if is_table else unknown_json(file, source.sample)
+        )
+        file.note(*refused.problems)
+        raise refused
 
 
 def _gathered(sources: Sequence[Source], choices: Choices, on_progress: OnProgress) -> Gathered:

@@ -63,11 +63,7 @@ class UnfitGrades(ImportRefused):
 def unfit(file: File, row: Row, value: str, grades: Iterable[str]) -> UnfitGrades:
     values = sorted(grades, key=lambda grade: (as_number(grade) or 0, grade))
     table = ",".join(f"{value}=..." for value in values[:SHOWN_IDS])
-    details: dict[str, str | int] = {
-        "value": value[:40],
-        "values": ", ".join(values[:SHOWN_IDS]),
-        "table": table,
-    }
+    details = {"value": value[:40], "values": ", ".join(values[:SHOWN_IDS]), "table": table}
     refused = UnfitGrades(error("results_grades_unfit", file.name, details, line=row.line))
     refused.values = tuple(values)
     return refused

@@ -7,15 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import isnan, nan
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from msgspec import Struct, field
 
 from relevansi.importers.results.files import File
-from relevansi.importers.results.rows import Row
-from relevansi.importers.runs.problems import ImportRefused, error
+from relevansi.importers.results.rows import Row, as_rank
 from relevansi.kinds.document import Document
 from relevansi.records import LARGEST_INTEGER, QueryState
+
+
+def id_of(item: Document | str | None) -> str:
+    """The collection's id of an item, "" for none."""
+    return item if isinstance(item, str) else (item and item.doc_id) or ""
 
 
 class Entry(NamedTuple):
@@ -26,7 +30,7 @@ class Entry(NamedTuple):
 
     @property
     def doc_id(self) -> str:
-        return self.item if isinstance(self.item, str) else (self.item and self.item.doc_id) or ""
+        return id_of(self.item)
 
 
 class RankedList(Struct):
@@ -57,6 +61,16 @@ class RankedList(Struct):
         self.items.append(item)
 
 
+def stated_rank(file: File, line: int, place: str, text: str) -> int:
+    """The rank that a text at a place states; refuses the file where it is none."""
+    rank = as_rank(text)
+    return refuse_number(file, line, place, text) if rank is None else rank
+
+
+def refuse_number(file: File, line: int, place: str, text: str) -> NoReturn:
+    file.refuse("results_number_wrong", line=line, place=place, value=text[:40])
+
+
 def rank_base(file: File, lists: Sequence[RankedList]) -> int | None:
     """The rank from which a file counts, 0 or 1; ``None`` where its ranks tell no order.
 
@@ -74,13 +88,13 @@ def rank_base(file: File, lists: Sequence[RankedList]) -> int | None:
     ordered = [ranks for ranks in several if len(ranks) > 1]
     if all(0 in ranks for ranks in all_ranks) and all(1 in ranks for ranks in ordered):
         return 0
-    raise zero_refused(file, lists)
+    return refuse_zero(file, lists)
 
 
-def zero_refused(file: File, lists: Iterable[RankedList]) -> ImportRefused:
+def refuse_zero(file: File, lists: Iterable[RankedList]) -> NoReturn:
+    """Refuse a file for the first of these lists that counts its ranks from 0."""
     answered = next(ranked_list for ranked_list in lists if 0 in ranked_list.ranks)
-    line = answered.lines[answered.ranks.index(0)]
-    return ImportRefused(error("results_rank_0", file.name, line=line))
+    file.refuse("results_rank_0", line=answered.lines[answered.ranks.index(0)])
 
 
 def in_order(file: File, entries: list[Entry], base: int | None) -> list[Entry]:
@@ -93,13 +107,12 @@ def in_order(file: File, entries: list[Entry], base: int | None) -> list[Entry]:
     scores = [entry.score for entry in entries]
     is_scored = not any(map(isnan, scores))
     if base is not None and -1 in ranks:
-        line = entries[ranks.index(-1)].line
-        raise ImportRefused(error("results_rank_missing", file.name, line=line))
+        file.refuse("results_rank_missing", line=entries[ranks.index(-1)].line)
     if base is None:
         file.counts["results_ranks_equal"] += -1 not in ranks
         if not is_scored and not all(map(isnan, scores)):
             line = next(entry.line for entry in entries if isnan(entry.score))
-            raise ImportRefused(error("results_score_missing", file.name, line=line))
+            file.refuse("results_score_missing", line=line)
         if is_scored:
             is_rising = all(above < below for above, below in pairwise(scores))
             file.counts["results_scores_rising"] += is_rising and len(scores) > 1
@@ -114,8 +127,7 @@ def in_order(file: File, entries: list[Entry], base: int | None) -> list[Entry]:
     if len(counts) < len(ranks):
         lines = [entry.line for entry in entries if counts[entry.rank] > 1]
         rank = next(rank for rank in ranks if counts[rank] > 1)
-        details = {"rank": rank, "first": lines[0]}
-        raise ImportRefused(error("results_rank_twice", file.name, details, line=lines[-1]))
+        file.refuse("results_rank_twice", line=lines[-1], rank=rank, first=lines[0])
     entries.sort(key=lambda entry: entry.rank)
     shift = 1 - base
     file.counts["results_ranks_from_0"] += shift

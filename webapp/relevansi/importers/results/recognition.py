@@ -26,6 +26,17 @@ from relevansi.importers.results import (
     tables,
     trec,
 )
+from relevansi.importers.results.columns import (
+    OF_GRADES,
+    Head,
+    are_grades,
+    check_id,
+    known_id,
+    plain_id,
+    plain_rank,
+    report_left,
+    unread,
+)
 from relevansi.importers.results.files import File
 from relevansi.importers.results.records import at, text_at
 from relevansi.importers.results.rows import (
@@ -42,7 +53,7 @@ from relevansi.importers.results.rows import (
     role_of,
 )
 from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
-from relevansi.importers.results.table_rows import MEASURE, OF_GRADES, are_grades, unknown_json
+from relevansi.importers.results.unknown import MEASURE, unknown_json
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
 from relevansi.records import OnProgress, no_progress
@@ -63,7 +74,6 @@ JSON_ROWS = mark("a row per line, as JSON")
 
 _LOOKED_AT = 50  # lines or values
 _ELASTIC = next(shape for shape in SHAPES if shape.example == "search.jsonl")
-_IDS = {"_id", "id", "docid", "doc_id", "docno", "pid"}
 _TEXTS = {"text", "contents", "body", "content", "passage", "title"}
 _TOP = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", re.IGNORECASE)
 _TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
@@ -175,13 +185,6 @@ def _table(file: File, chosen: Columns) -> Source:
     return Source(file, f"{role}s", TABLE, rows, names=names)
 
 
-_read_named = partial(trec.read_columns, ("query_id", "item", "rank", "score", "system"))
-_read_untagged = partial(trec.read_columns, ("query_id", "", "item", "rank", "score"))
-_read_ranks = partial(trec.read_columns, ("query_id", "item", "rank"))
-_read_grades = partial(trec.read_columns, ("query_id", "item", "grade"))
-_read_qrels = partial(trec.read_columns, ("query_id", "", "item", "grade"))
-
-
 def _lines(file: File, chosen: Columns, text: str) -> Source:
     """A file of lines: a table if its header says so, else what most lines are."""
     lines = [line for line in re.split(r"\r\n?|\n", text)[:_LOOKED_AT] if line.strip()]
@@ -198,27 +201,31 @@ def _lines(file: File, chosen: Columns, text: str) -> Source:
     is_text, is_graded = file.is_called(r"\.(?:txt|md)$"), file.is_called(OF_GRADES)
     if role_of(columns_of(tables.header_of(file, {*chosen.values()}), chosen)):
         return _table(file, chosen)
-    ranks = {line.split()[2] for line in lines if len(line.split()) > 2}
-    scored = ("query_id", "item", *(("rank",) if len(lines[0].split()) > 3 else ()), "score")
-    are_topics = are(_TOPIC_LINE)
-    has_three = are(trec.RANKS_LINE) and not are_topics
-    is_prose = is_text and "\t" not in lines[0]
-    is_scored = are(trec.SCORES_LINE) and not is_graded and (len(scored) < 4 or ranks & {"0", "1"})
-    readers = (
-        (is_scored, "results", RUN, partial(trec.read_columns, scored)),
-        (are(trec.RUN_LINE), "results", RUN, trec.read_run),
-        (are(trec.UNTAGGED_LINE), "results", RUN, _read_untagged),
-        (are(trec.NAMED_LINE) and ranks & {"0", "1"}, "results", RUN, _read_named),
-        (has_three and is_graded, "grades", QRELS, _read_grades),
-        (has_three and not is_prose and ranks & {"0", "1"}, "results", RUN, _read_ranks),
-        (are(trec.QRELS_LINE) and not are_topics, "grades", QRELS, _read_qrels),
-    )
     _check_not_of_measures(file, lines)
-    for fits, role, words, read in readers:
-        if fits:
-            if read is _read_ranks and len(ranks) == 1 and len(lines) > 1:
-                file.warn("results_grades_perhaps")
-            return _rows(file, role, words, read)
+    words = [line.split() for line in lines]
+    third = {line[2] for line in words if len(line) > 2}
+    are_from_first = bool(third & {"0", "1"})  # else they are no ranks
+    are_topics = are(_TOPIC_LINE)
+    are_three = are(trec.RANKS_LINE) and not are_topics
+    are_ranks = are_three and are_from_first and not (is_text and "\t" not in lines[0])
+    are_scores = are(trec.SCORES_LINE) and not is_graded
+    has_rank = len(words[0]) > 3
+    forms = (
+        (are_scores and not has_rank, ("query_id", "item", "score")),
+        (are_scores and are_from_first, ("query_id", "item", "rank", "score")),
+        (are(trec.RUN_LINE), trec.RUN),
+        (are(trec.UNTAGGED_LINE), ("query_id", "", "item", "rank", "score")),
+        (are(trec.NAMED_LINE) and are_from_first, ("query_id", "item", "rank", "score", "system")),
+        (are_three and is_graded, ("query_id", "item", "grade")),
+        (are_ranks, ("query_id", "item", "rank")),
+        (are(trec.QRELS_LINE) and not are_topics, ("query_id", "", "item", "grade")),
+    )
+    roles = next((roles for fits, roles in forms if fits), ())
+    if roles[-1:] == ("rank",) and len(third) == 1 and len(lines) > 1:
+        file.warn("results_grades_perhaps")
+    if roles:
+        role, label = ("grades", QRELS) if "grade" in roles else ("results", RUN)
+        return _rows(file, role, label, partial(trec.read_words, roles))
     is_collection = file.is_called("corpus|collection|docs|documents|passages")
     if is_collection and all("\t" in line for line in lines):
         return _collection(file)
@@ -303,10 +310,9 @@ def _paths_of_id(file: File, shape: Shape, questions: Sequence[object], beside: 
         return "|".join((first, *apart))
     items = [*map(flattened, results)]
     names = tuple(dict.fromkeys(chain.from_iterable(items)))
-    head = [(place, [item.get(name) for name in names]) for place, item in enumerate(items)]
+    head = Head(names, [(n, [item.get(name) for name in names]) for n, item in enumerate(items)])
     columns = guessed(names, of_item=True)
-    id_column = table_rows.known_id(file, columns, names, head, beside.known_ids)
-    return id_column.get("doc_id", "")
+    return known_id(file, head, columns, beside.known_ids).get("doc_id", "")
 
 
 def _of_tool(file: File, values: Sequence[object], first: object) -> Source | None:
@@ -344,12 +350,13 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     at = next(places, 0)
     (flat, row), role = looked_at[at], roles[at]
     columns = columns_of(tuple(flat), chosen)
-    head = [(place, [row.get(name) for name in flat]) for place, (row, _) in enumerate(looked_at)]
-    plain = {} if "doc_id" in chosen else table_rows.plain_id(tuple(flat), head, columns)
+    cells = ([row.get(name) for name in flat] for row, _ in looked_at)
+    head = Head(tuple(flat), list(enumerate(cells)))
+    plain = {} if "doc_id" in chosen else plain_id(head, columns)
     columns |= plain
-    plain |= table_rows.plain_rank(file, tuple(flat), head, columns)
+    plain |= plain_rank(file, head, columns)
     if not chosen:
-        table_rows.check_id(file, tuple(flat), head, columns)
+        check_id(file, head, columns)
     names_results = not columns.keys().isdisjoint(("doc_id", "url", "rank", "score"))
     text = row.get(columns.get("text", ""))
     are_several = isinstance(text, list) and len(text) > 1
@@ -367,20 +374,19 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
         )
         id_column: Columns = {}
         if "doc_id" not in chosen:
-            id_column = table_rows.known_id(file, columns, tuple(flat), head, beside.known_ids)
+            id_column = known_id(file, head, columns, beside.known_ids)
         chosen_columns = plain | {**beside.columns}
         return table_rows.read_json(file, entries, chosen_columns, role or "result", id_column)
 
     if role in ("result", "grade"):
-        others = [name for name in flat if name not in columns.values()]
-        table_rows.report_left(file, others, columns)
+        report_left(file, unread(head.without_role(columns), columns))
         names = {name: as_text(value)[:80] for name, value in flat.items()}
         return Source(file, f"{role}s", JSON_ROWS, read, names=names)
     is_plain = not any(isinstance(value, list | dict) for value in row.values())
     asks = file.is_called(_OF_QUESTIONS) or (role == "question" and is_plain)
     if asks and all(trec.topic_of(flat)[:2]):
         return _rows(file, "questions", TOPICS, trec.read_topics)
-    if flat.keys() & _IDS and flat.keys() & _TEXTS:
+    if flat.keys() & {*trec.ID_KEYS} and flat.keys() & _TEXTS:
         line = next((line for _, line in file.lines() if line.strip()), "")
         first = records.literal(line)
         if isinstance(first, dict) and records.unwrapped(first) is first:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from math import inf, isnan
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 from unicodedata import normalize
@@ -29,8 +31,12 @@ Values = dict[str, object]
 """An object of a file: names to values, as JSON has them."""
 
 
+Role = Literal["result", "question", "document", "grade"]
+"""What a row states."""
+
+
 class Row(Struct, frozen=True, gc=False):
-    """What a file states in one place: a result, a question, a document or a grade.
+    """What a file states in one place, by its ``role``.
 
     A result without ``item`` but with a ``rank`` or ``score`` is one that cannot be read; without
     these it says that the list is empty. ``item`` is a bare id where the file says no more.
@@ -41,7 +47,7 @@ class Row(Struct, frozen=True, gc=False):
     """
 
     line: int
-    role: Literal["result", "question", "document", "grade"] = "result"
+    role: Role = "result"
     query_id: str = ""
     query: str = ""
     item: Document | str | None = None
@@ -71,55 +77,10 @@ class Row(Struct, frozen=True, gc=False):
 
 Rows = Iterator[Row]
 
-# Role to the names of columns and keys that mean it, best first, in lower case with _ for
-# blanks, dots, dashes and signs, without accents: as libraries and engines have them, Indonesian,
-# then Spanish, Portuguese, French, German, Chinese and Japanese.
-QUESTION_ROLES = {
-    "query_id": "query_id qid q_id topic topic_id question_id id_query query_number id_pertanyaan "
-    "no_pertanyaan nomor_pertanyaan kode_pertanyaan "
-    "id_pregunta id_pergunta id_requete id_question frage_id 查询id 问题id 問題id 質問id "
-    "クエリid",
-    "query": "query question queries questions user_input input query_text question_text "
-    "chat_input user_query user_text text_query search_term search_query keywords keyword "
-    "utterance prompt q search request search_phrase search_string query_string pertanyaan kueri "
-    "pertanyaan_pengguna "
-    "teks_pertanyaan inputs query_texts "
-    "pregunta consulta pergunta requete frage suchanfrage anfrage 问题 查询 問題 查詢 質問 "
-    "クエリ",
-    "system": "system run method strategy engine retriever search_method run_id run_name tag "
-    "runid run_tag config model pipeline variant experiment algorithm search_engine system_name "
-    "configuration sistem metode metode_pencarian algoritma "
-    "sistema metodo systeme methode verfahren 系统 系統 方法 システム 手法",
-    "answer": "answer response output generated_answer actual_output prediction jawaban outputs "
-    "jawaban_sistem jawaban_chatbot jawaban_model "
-    "respuesta resposta reponse antwort 回答 答案",
-    "category": "category kategori categoria categorie kategorie 类别 類別 カテゴリ",
-    "grade": "grade rating relevance judgment judgement label qrel rel relevansi relevan "
-    "nilai_relevansi tingkat_relevansi penilaian relevant is_relevant relevancia relevanz "
-    "bewertung calificacion pertinence 相关性 相關性 関連度 評価",
-    "rater": "rater judge assessor annotator rater_name penilai "
-    "evaluador avaliador evaluateur bewerter 评估者 評価者",
-}
-ITEM_ROLES = {
-    "doc_id": "docno doc_id docid corpus_id passage_id pid chunk_id node_id id _id id_ pk "
-    "object_id objectid uuid unique_id segment_id document_id file_id doc_uri item_id product_id "
-    "property_id sku hit_id id_dokumen kode_dokumen no_dokumen id_properti kode_properti "
-    "id_item kode slug identifier id_documento id_document identifiant dokument_id dokumentnummer "
-    "文档id 文件id 文書id ドキュメントid doc document dokumen documento dokument",
-    "title": "title judul heading headline name subject filename nama nama_properti nama_dokumen "
-    "judul_dokumen titulo titre titel 标题 標題 タイトル",
-    "text": "text content passage contents body chunk snippet document context abstract "
-    "description extractive_answers extractive_segments snippets excerpt segment blurb "
-    "overview summary memory teks isi "
-    "isi_dokumen teks_dokumen isi_teks konten konteks dokumen "
-    "deskripsi kutipan cuplikan ringkasan doc documento dokument texto contenido conteudo "
-    "texte contenu inhalt 文本 内容 內容 正文 テキスト 本文",
-    "url": "url link uri href source tautan sumber enlace lien 链接 連結 リンク",
-    "rank": "rank position pos ranking hit_rank result_rank rank_position peringkat urutan posisi "
-    "doc_position puesto rango posicion posicao rang platz 排名 順位 ランク",
-    "score": "score _score similarity relevance_score _search_score skor kemiripan "
-    "puntuacion puntaje pontuacao punktzahl 得分 分数 分數 スコア",
-}
+_NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text("utf-8"))
+QUESTION_ROLES: dict[str, str] = _NAMES["question"]
+ITEM_ROLES: dict[str, str] = _NAMES["item"]
+"""Role to the names of columns and keys that mean it, best first, with blanks between."""
 _PARTS = frozenset(
     name for role in ("title", "text", "url", "score") for name in ITEM_ROLES[role].split()
 )
@@ -133,6 +94,10 @@ OPEN_IDS = frozenset({"id", "_id", "id_"})
 
 EITHER = frozenset({"doc", "document", "dokumen", "documento", "dokument"})
 """Names of ids beside a text, which are else those of the text itself."""
+NAMES_ID = re.compile(
+    "(?:^|_)(?:id|pk|key|doi|code|kode|slug|ref|file|no|nr|num|nummer|number|numero)$"
+)
+"""How names end that may be those of an id, where values look like it."""
 BARE_ID = re.compile(r"[\w.:/#@+=-]{1,200}", re.ASCII)
 """A text that is an id where nothing says what it is."""
 
@@ -201,23 +166,10 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
     return columns
 
 
-# Objects within an item whose values are the item's own: what libraries and engines wrap it in.
-_WRAPPERS = (
-    "kwargs node document doc hit _source fields payload properties entity chunk passage "
-    "_additional raw attributes extra_attributes segment derived_struct_data struct_data record "
-    "source text_segment json text_resource metadata meta extra_info document_metadata "
-    "doc_metadata cmetadata"
-)
-WRAPPERS = tuple(_WRAPPERS.split())
+WRAPPERS = tuple(_NAMES["beside"]["wrappers"].split())
+"""Names of objects within an item whose values are the item's own."""
 _RANK_NAMES = frozenset(ITEM_ROLES["rank"].split())
-_MACHINERY = (
-    "type lc class_name mimetype embedding vector values relationships metadata_template "
-    "metadata_separator metadata_seperator text_template blob excluded_embed_metadata_keys "
-    "excluded_llm_metadata_keys sparse_embedding start_char_idx end_char_idx hash "
-    "encrypted_content"
-)
-"""What libraries write beside an item and no reader of it wants."""
-_UNREAD = frozenset(_MACHINERY.split())
+_UNREAD = frozenset(_NAMES["beside"]["machinery"].split())
 
 
 def flattened(raw: Mapping[str, object], *, depth: int = 0) -> Values:
@@ -268,8 +220,7 @@ def item_of(values: Values, columns: Columns, others: Collection[str] = ()) -> D
     Values that are of neither these nor the `others` become ``meta``. An address is kept only if a
     browser can open it.
     """
-    names = ((role, columns.get(role)) for role in DOCUMENT_ROLES)
-    texts = {role: as_text(values.get(name)) for role, name in names if name}
+    texts = {role: as_text(values.get(columns[role])) for role in DOCUMENT_ROLES if role in columns}
     url, title = texts.get("url", ""), texts.get("title", "").strip()
     doc_id, text = texts.get("doc_id", "").strip(), texts.get("text", "")
     if is_several(values.get(columns.get("doc_id", ""))):
@@ -341,9 +292,9 @@ def as_text(value: object) -> str:
     'Long, red'
     """
     value = scalar(value) if isinstance(value, dict) else value
+    if isinstance(value, str):  # as most are; a pattern takes longer
+        return storable_text(value)
     match value:
-        case str():
-            return storable_text(value)
         case bool():
             return str(value).lower()
         case int() | float():
@@ -480,8 +431,8 @@ def columns_of(names: tuple[str, ...], chosen: Columns) -> dict[str, str]:
 _OF_LISTS = ("text", "rank", "score", "system", "answer")
 
 
-def role_of(columns: Columns) -> str | None:
-    """What the rows of a table with these columns are: "result", "grade" ...; ``None``: nothing."""
+def role_of(columns: Columns) -> Role | None:
+    """What the rows of a table with these columns state; ``None``: nothing to judge."""
     asks = columns.keys() & {"query", "query_id"}
     if asks and columns.keys() & {"doc_id", "text", "url"}:
         is_graded = "grade" in columns and not columns.keys() & set(_OF_LISTS)

@@ -70,8 +70,7 @@ def _without_header(table: Table) -> Iterator[tuple[int, Sequence[object]]]:
 
 def header_of(file: File, chosen: Collection[str] = ()) -> tuple[str, ...]:
     """The names of the columns of a CSV file; ``()`` for a file whose first line is no header."""
-    first = list(islice(file.lines(), 1 + _LOOKED_AT))
-    lines = [line for _, line in first]
+    lines = [line for _, line in islice(file.lines(), 1 + _LOOKED_AT)]
     delimiter, at = _dialect(lines, chosen)
     return _names(_split(lines[at:], delimiter))
 
@@ -99,11 +98,8 @@ def _dialect(lines: Sequence[str], chosen: Collection[str]) -> tuple[str, int]:
         names = {mark: _split(lines[number:], mark) for mark in DELIMITERS}
         scores = {mark: _score(cells, chosen) for mark, cells in names.items()}
         delimiter = max(DELIMITERS, key=lambda mark: (scores[mark], len(names[mark])))
-        above, filled = (
-            len([*filter(None, cells)])
-            for cells in (_split(lines[blank:], delimiter), names[delimiter])
-        )
-        has_title_above = 2 * above <= filled + 1
+        title = [*filter(None, _split(lines[blank:], delimiter))]
+        has_title_above = 2 * len(title) <= len([*filter(None, names[delimiter])]) + 1
         if scores[delimiter] > 1 and (number == blank or has_title_above):
             return delimiter, number
     return max(DELIMITERS, key=lambda mark: len(_split(lines[blank:], mark))), blank
@@ -121,9 +117,10 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     first = list(islice(lines, 1 + _LOOKED_AT))
     delimiter, at = _dialect([line for _, line in first], chosen)
     below = chain(first[at:], lines)
-    records = _tab_records(below) if delimiter == "\t" else _csv_records(file, below, delimiter)
+    records = _tab_records(below) if delimiter == "\t" else _csv_records(file, below, delimiter, at)
     line, cells = next(records, (1, []))
-    names = _checked(file, _names(cells), line)
+    names = _names(cells)
+    _check_names(file, names, line)
     if delimiter == "|":
         records = _stripped(records)
     head = list(islice(records, _LOOKED_AT))
@@ -131,16 +128,13 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     numbers = [cells[0] for _, cells in head if len(cells) == len(names) + 1]
     if head and numbers == [str(number) for number in range(1, len(head) + 1)]:
         names = ("", *names)
-    wrote = "provenance" in names or names[:2] == ("query_id", "question")
-    return Table(
-        names,
-        _whole_rows(file, chain(head, records), len(names)),
-        comma=delimiter != ",",
-        is_ours=wrote,
-    )
+    is_ours = "provenance" in names or names[:2] == ("query_id", "question")
+    rows = _whole_rows(file, chain(head, records), len(names))
+    return Table(names, rows, comma=delimiter != ",", is_ours=is_ours)
 
 
-def _checked(file: File, names: tuple[str, ...], line: int) -> tuple[str, ...]:
+def _check_names(file: File, names: tuple[str, ...], line: int) -> None:
+    """Refuse a header of too many columns, or with a name twice."""
     # pandas numbers the names that occur again.
     again = (re.sub(r"\.\d+$", "", name) for name in names)
     firsts = (
@@ -153,33 +147,26 @@ def _checked(file: File, names: tuple[str, ...], line: int) -> tuple[str, ...]:
         file.refuse("results_many_columns", line=line, limit=MOST_COLUMNS)
     if twice:
         file.refuse("results_columns_twice", line=line, columns=", ".join(twice))
-    return names
 
 
 def _csv_records(
-    file: File, lines: Iterable[tuple[int, str]], delimiter: str
+    file: File, lines: Iterable[tuple[int, str]], delimiter: str, above: int
 ) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV file that have a cell; a quotation mark left open refuses the file."""
-    number = first = 0
+    """The records of a CSV file that have a cell; a quotation mark left open refuses the file.
 
-    def texts() -> Iterator[str]:
-        nonlocal number
-        for at, text in lines:
-            number = at
-            yield text
-
-    reader = csv.reader(texts(), delimiter=delimiter, strict=True)
+    `above` counts the lines that were passed over.
+    """
+    reader = csv.reader((text for _, text in lines), delimiter=delimiter, strict=True)
     while True:
-        first = number + 1
+        line = above + reader.line_num + 1
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error:
-            file.refuse("csv_quote_open", line=max(first, 1))
+            file.refuse("csv_quote_open", line=line)
         if any(cells):
-            # The first record may stand below lines that were passed over.
-            yield (first if first > 1 else number - "".join(cells).count("\n")), cells
+            yield line, cells
 
 
 def _stripped(records: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
@@ -208,12 +195,10 @@ def _whole_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """The records with as many cells as there are columns; blank ones too many are left off."""
     for line, cells in records:
+        while len(cells) > width and not cells[-1].strip():
+            cells.pop()
         if len(cells) != width:
-            while len(cells) > width and not cells[-1].strip():
-                cells.pop()
-            if len(cells) != width:
-                counts = {"cells": len(cells), "columns": width}
-                file.refuse("csv_cells_differ", line=line, **counts)
+            file.refuse("csv_cells_differ", line=line, cells=len(cells), columns=width)
         yield line, cells
 
 
@@ -226,6 +211,8 @@ def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
         sheet.reset_dimensions()
         rows = _sheet_rows(file, sheet)
         head = list(islice(rows, _LOOKED_AT))
+        if not head:
+            continue
         headers = [_names(_values(cells)) for _, cells in head]
         scores = [_score(names, chosen) for names in headers]
         # Where nobody knows its columns, the first of its fullest rows has their names.
@@ -233,14 +220,13 @@ def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
             (min(score, 1), len([*filter(None, names)]))
             for score, names in zip(scores, headers, strict=True)
         ]
-        fullest = counts.index(max(counts)) if counts else None
+        fullest = counts.index(max(counts))
         at = next((place for place, score in enumerate(scores) if score > 1), fullest)
-        if at is not None:
-            names = headers[at]
-            if scores[at] > 1 or len(book.worksheets) == 1:
-                names = _checked(file, names, head[at][0])
-            below = _filled(file, names, chain(head[at + 1 :], rows))
-            tables.append(Table(names, below, sheet.title))
+        names = headers[at]
+        if scores[at] > 1 or len(book.worksheets) == 1:
+            _check_names(file, names, head[at][0])
+        below = _filled(file, names, chain(head[at + 1 :], rows))
+        tables.append(Table(names, below, sheet.title))
     yield from tables if len(tables) > 1 else (table._replace(name="") for table in tables)
 
 
@@ -298,23 +284,23 @@ def _filled(
     where a row names another one. What a workbook changes of ids is reported.
     """
     columns = guessed(tuple(filter(None, names)))
-    carried = {role: names.index(columns[role]) for role in _CARRIED if role in columns}
-    ids = [names.index(columns[role]) for role in ("doc_id", "query_id") if role in columns]
-    known = [names.index(name) for name in columns.values()]
+    places = {role: names.index(name) for role, name in columns.items()}
+    carried = {role: places[role] for role in _CARRIED if role in places}
+    ids = [places[role] for role in ("doc_id", "query_id") if role in places]
+    questions = [places[role] for role in ("query_id", "query") if role in places]
     above: list[object] = [None] * len(names)
     lacking: dict[int, int] = {}  # the first row without a value, by column
     for number, cells in rows:
         values = [_plain(cell) for cell in cells[: len(names)]]
-        values += [None] * (len(names) - len(values))
         file.counts["workbook_errors"] += sum(cell.data_type == "e" for cell in cells)
         for at in ids:
-            if at < len(cells):
+            if at < len(values):
                 _report_id(file, cells[at])
-        for at in known:
-            if at < len(cells) and values[at] is None:
+        for at in places.values():
+            if at < len(values) and values[at] is None:
                 lacking.setdefault(at, number)
-        question_columns = [carried[role] for role in ("query_id", "query") if role in carried]
-        is_another = any(values[at] not in (None, "", above[at]) for at in question_columns)
+        values += [None] * (len(names) - len(values))
+        is_another = any(values[at] not in (None, "", above[at]) for at in questions)
         for role, at in carried.items():
             is_blank = values[at] in (None, "")
             if is_blank and above[at] not in (None, "") and (role == "system" or not is_another):
@@ -378,7 +364,8 @@ def _parquet(file: File) -> Table:
         file.refuse("parquet_unsupported")
     with file.opened() as opened:
         table = parquet.ParquetFile(BytesIO(opened.read(MOST_UNPACKED + 1)))
-    names = _checked(file, tuple(table.schema_arrow.names), 1)
+    names = tuple(table.schema_arrow.names)
+    _check_names(file, names, 1)
 
     def rows() -> Iterator[tuple[int, list[object]]]:
         number = 1

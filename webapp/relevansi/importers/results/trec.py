@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import msgspec
@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from relevansi.importers.results import records
 from relevansi.importers.results.files import File
+from relevansi.importers.results.ranks import refuse_number, stated_rank
 from relevansi.importers.results.rows import (
     Columns,
     Row,
     Rows,
     as_number,
-    as_rank,
     as_score,
     as_text,
     flattened,
@@ -28,20 +28,20 @@ from relevansi.importers.runs.json_documents import storable_text
 from relevansi.kinds.document import Document
 from relevansi.records import OnProgress, no_progress
 
+_NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 RUN_LINE = re.compile(
     r"\S+\s+\S+\s+\S+\s+\d+(?:\.0+)?\s+[-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|inf|nan)\s+\S.*",
     re.IGNORECASE,
 )
 RANKS_LINE = re.compile(r"\S+\s+\S+\s+\d+\s*")
 SCORES_LINE = re.compile(r"\S+\t\S+(?:\t\d+)?\t-?\d+\.\d+(?:[eE][-+]?\d+)?\s*")
-NAMED_LINE = re.compile(r"\S+\t\S+\t\d+\t-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\t\S+\s*")
-UNTAGGED_LINE = re.compile(
-    r"\S+\s+Q?0\s+\S+\s+\d+\s+-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*", re.IGNORECASE
-)
-_COMMAS = re.compile(r"[^\s,]+,\s*(?:Q?0,\s*[^\s,]+,\s*)?(?:[^\s,]+,\s*){2,3}[^\s,]+\s*")
+NAMED_LINE = re.compile(rf"\S+\t\S+\t\d+\t{_NUMBER}\t\S+\s*")
+UNTAGGED_LINE = re.compile(rf"\S+\s+Q?0\s+\S+\s+\d+\s+{_NUMBER}\s*", re.IGNORECASE)
 QRELS_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(?:\.\d+)?\s*")
+RUN = ("query_id", "", "item", "rank", "score", "system")
+"""The roles of the words in a line of a run; "" for none."""
+_COMMAS = re.compile(r"[^\s,]+,\s*(?:Q?0,\s*[^\s,]+,\s*)?(?:[^\s,]+,\s*){2,3}[^\s,]+\s*")
 _QUOTED = re.compile(r'(?<![^\s,])"([^"]*)"(?![^\s,])')
-_RUN_WORDS, _RANK = 6, 3
 _LINES_OF_START = 20
 _TOPIC = re.compile(r"<top(?:ic)?(?:\s([^>]*))?>", re.IGNORECASE)
 _FIELD = re.compile(r"<(num|title|desc|narr|question|query)[^>]*>([^<]*)", re.IGNORECASE)
@@ -60,9 +60,10 @@ def with_tabs(line: str) -> str:
     return re.sub(r",[ \t]*", "\t", line) if _COMMAS.fullmatch(line) else line
 
 
-def is_comment(words: Sequence[str], count: int = _RUN_WORDS, number: int = _RANK) -> bool:
-    """Whether a line is a remark between those of `count` words, one of them a number."""
-    is_like_others = len(words) == count and as_number(words[number]) is not None
+def is_comment(words: Sequence[str], roles: Sequence[str] = RUN) -> bool:
+    """Whether a line is a remark between those whose words have these roles."""
+    number = roles.index("rank") if "rank" in roles else -1
+    is_like_others = len(words) == len(roles) and as_number(words[number]) is not None
     return words[0].startswith("#") and not is_like_others
 
 
@@ -80,64 +81,40 @@ def _text_lines(file: File, on_progress: OnProgress = no_progress) -> Iterator[t
             yield number, text
 
 
-def _lines_of_words(file: File) -> Iterator[tuple[int, str]]:
+def read_words(roles: Sequence[str], file: File, _columns: Columns) -> Rows:
+    """Every line of a run or of qrels, whose words have these roles."""
     for number, text in _text_lines(file):
-        yield number, with_tabs(text)
-
-
-def read_run(file: File, _columns: Columns) -> Rows:
-    """Every line of a run: query, Q0, document, rank, score, tag."""
-    for number, line in _lines_of_words(file):
-        # Behind a tab is the own score of the list, as we export it.
-        text, _, last = line.rpartition("\t")
-        is_ours = len(text.split()) == _RUN_WORDS and as_number(last) is not None
-        words = (text if is_ours else line).split()
-        if is_comment(words) or (number == 1 and _is_header(words)):
-            continue
-        if len(words) != _RUN_WORDS:
-            cells = {"cells": len(words), "columns": _RUN_WORDS}
-            file.refuse("results_word_count", line=number, **cells)
-        query_id, _, doc_id, rank_text, value, system = words
-        rank = _rank(file, number, rank_text)
-        score = as_score(last if is_ours else value, comma=True)
-        file.counts["results_scores_unusable"] += score is None
-        file.budget.spend("records", file)
-        yield Row(number, query_id=query_id, item=doc_id, system=system, rank=rank, score=score)
-
-
-def read_columns(roles: Sequence[str], file: File, _columns: Columns) -> Rows:
-    """Every line of qrels, or of a run without tags: words with these roles, "" for none."""
-    for number, line in _lines_of_words(file):
+        line = with_tabs(text)
         words = line.split()
-        if is_comment(words, len(roles), -1) or (number == 1 and _is_header(words)):
+        if is_comment(words, roles) or (number == 1 and _is_header(words)):
             continue
+        # Behind a tab is the own score of the list, as we export it.
+        _, tab, last = line.rpartition("\t")
+        if roles == RUN and tab and len(words) == 7 and as_number(last) is not None:
+            words[4] = words.pop()
         if len(words) != len(roles):
             file.refuse("results_word_count", line=number, cells=len(words), columns=len(roles))
-        values = dict(zip(roles, words, strict=True))
-        score = as_score(values.get("score"))
-        if score is None and "score" in values:
-            if "rank" not in values:
-                wrong = {"place": "score", "value": values["score"][:40]}
-                file.refuse("results_number_wrong", line=number, **wrong)
-            file.counts["results_scores_unusable"] += 1
         file.budget.spend("records", file)
-        yield Row(
-            number,
-            "grade" if "grade" in values else "result",
-            query_id=values["query_id"],
-            item=values["item"],
-            system=values.get("system", ""),
-            rank=_rank(file, number, values["rank"]) if "rank" in values else None,
-            score=score,
-            grade=values.get("grade"),
-        )
+        yield _row(file, number, dict(zip(roles, words, strict=True)))
 
 
-def _rank(file: File, line: int, text: str) -> int:
-    rank = as_rank(text)
-    if rank is None:
-        file.refuse("results_number_wrong", line=line, place="rank", value=text[:40])
-    return rank
+def _row(file: File, line: int, words: Mapping[str, str]) -> Row:
+    rank = stated_rank(file, line, "rank", words["rank"]) if "rank" in words else None
+    score = as_score(words.get("score"), comma="system" in words)
+    if score is None and "score" in words:
+        file.counts["results_scores_unusable"] += 1
+        if rank is None:
+            refuse_number(file, line, "score", words["score"])
+    return Row(
+        line,
+        "grade" if "grade" in words else "result",
+        query_id=words["query_id"],
+        item=words["item"],
+        system=words.get("system", ""),
+        rank=rank,
+        score=score,
+        grade=words.get("grade"),
+    )
 
 
 def read_topics(file: File, _columns: Columns) -> Rows:
@@ -214,7 +191,9 @@ class _OnlyId(Struct):
 
 
 _only_id = msgspec.json.Decoder(_OnlyId)
-_ID_KEY = re.compile(rf'"(?:{"|".join(_OnlyId.__struct_fields__)})"\s*:')
+ID_KEYS = _OnlyId.__struct_fields__
+"""The keys of the id in an object of a collection."""
+_ID_KEY = re.compile(rf'"(?:{"|".join(ID_KEYS)})"\s*:')
 Documents = Iterator[Document]
 
 
@@ -238,7 +217,7 @@ def _json_lines(file: File, ids: Container[str], on_progress: OnProgress) -> Doc
             if text.strip():
                 file.refuse("results_without_id", line=number)
             continue
-        candidates = (getattr(object_ids, name) for name in _OnlyId.__struct_fields__)
+        candidates = (getattr(object_ids, name) for name in ID_KEYS)
         doc_id = next((str(value) for value in candidates if value not in (None, "")), None)
         if doc_id is None:  # it stands deeper
             wrapped = flattened(records.decoded_line(file, number, text))

@@ -64,7 +64,7 @@ def load(name: str, data: bytes, *, expected: str) -> tuple[object, tuple[Proble
 def storable_text(text: str) -> str:
     """`text` without NUL and lone surrogates."""
     try:
-        text.encode()
+        _ = text.isascii() or text.encode()
     except UnicodeEncodeError:
         text = _SURROGATE.sub("", text)
     return text.replace("\x00", "")
