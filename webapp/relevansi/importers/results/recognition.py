@@ -41,7 +41,7 @@ from relevansi.importers.results.rows import (
     item_of,
     role_of,
 )
-from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
+from relevansi.importers.results.shapes import SHAPES, USUAL, Shape
 from relevansi.importers.results.table_rows import MEASURE, OF_GRADES, are_grades, unknown_json
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
@@ -247,7 +247,7 @@ def _json(file: File, chosen: Columns) -> Source:
         return source
     mapped = shapes.mapped(chosen)
     has_spans = any(map(spans.spans_in, values))
-    shape = SHAPES[-1] if has_spans and not mapped else _shape(values, mapped)
+    shape = USUAL if has_spans and not mapped else _shape(values, mapped)
     if shape:
         words = SPANS if has_spans else shape.name
         prepared = [] if mapped else [*map(json_forms.prepared, values)]
@@ -290,10 +290,10 @@ def _paths_of_id(file: File, shape: Shape, questions: Sequence[object], beside: 
 
     Of several ids that the shape does not tell apart, it is the one that the collections have.
     """
-    lists = (json_questions.list_at(q, shape.items)[0] for q in questions if isinstance(q, dict))
+    lists = (json_questions.list_of(shape, q).entries for q in questions if isinstance(q, dict))
     entries = (entry for listed in lists for entry in listed or () if isinstance(entry, dict))
     results = [*islice(entries, _LOOKED_AT)]
-    if not results or shape.name == MAPPED:
+    if not results or shape.is_mapped:
         return shape.doc_id
     paths = shape.doc_id.split("|")
     first = next((path for path in paths if any(text_at(r, path) for r in results)), "")
@@ -430,7 +430,7 @@ def _read_rank_eval(file: File, _columns: Columns) -> Iterator[Row]:
             listed = {"query_id": query_id}
             if isinstance(detail, dict) and "hits" in detail:
                 listed["results"] = detail["hits"]
-            yield from json_lists.read(file, [(line, listed)], SHAPES[-1])
+            yield from json_lists.read(file, [(line, listed)], USUAL)
             unrated = at(detail, "unrated_docs")
             for entry in unrated if isinstance(unrated, list) else ():
                 values = flattened(entry) if isinstance(entry, dict) else {}

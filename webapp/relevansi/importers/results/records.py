@@ -336,12 +336,18 @@ def of_one_search(value: Values) -> dict[str, list[Any]]:
     """The lists in an object, those of one search among several without the list around them."""
     lists = {name: inner for name, inner in value.items() if isinstance(inner, list)}
     inner_lists = {
-        name: inner[0]
-        for name, inner in lists.items()
-        if len(inner) == 1 and isinstance(inner[0], list) and part_of(name)
+        name: inner
+        for name, outer in lists.items()
+        if (inner := only_list(outer)) is not outer and part_of(name)
     }
     are_of_one = len(inner_lists) > 1 and len({*map(len, inner_lists.values())}) == 1
     return lists | inner_lists if are_of_one else lists
+
+
+def only_list(value: Any) -> Any:
+    """The only list in a list; any other value as it is."""
+    is_one = isinstance(value, list) and len(value) == 1 and isinstance(value[0], list)
+    return value[0] if is_one else value
 
 
 def has_only_objects(listed: Iterable[object]) -> bool:
