@@ -57,7 +57,9 @@ def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | No
     roles = dict(guessed(tuple(values), of_item=True))
     for role in _ITEM_PATHS:
         paths = getattr(shape, role)
-        inners = ((path, at(value, path) or values.get(path)) for path in paths.split("|") if path)
+        if not paths:
+            continue
+        inners = ((path, at(value, path) or values.get(path)) for path in paths.split("|"))
         filled = ((path, inner) for path, inner in inners if as_text(inner).strip())
         path, inner = next(filled, ("", None))
         text = as_text(inner).strip()
@@ -65,7 +67,7 @@ def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | No
             return None, None, None  # several results in one
         is_address = role != "url" or text.startswith(("https://", "http://"))
         is_only = shape.is_mapped or role == "doc_id"  # elsewhere is the id of another thing
-        if (path and is_address) or (paths and is_only):
+        if (path and is_address) or is_only:
             values.pop(path or paths, None)
             values[f"/{role}"] = text
             roles[role] = f"/{role}"

@@ -595,9 +595,11 @@ def of_systems(value: Values, systems: Sequence[str] = ()) -> list[Values]:
         by_system = systems_in(holder, place)
         if by_system or not place or _is_of_results(place):
             by_system = {name: holder[name] for name in systems if name in holder} | by_system
+        if not by_system:
+            continue
         left_out = (place,) if place else by_system
         common = {name: inner for name, inner in value.items() if name not in left_out}
-        if not by_system or list_at(common, USUAL_ITEMS).entries is not None:
+        if list_at(common, USUAL_ITEMS).entries is not None:
             continue
         if question_at(common, QUERY)[1] or text_at(common, USUAL.query_id):
             return [common | _of_system(name, inner) for name, inner in by_system.items()]
@@ -675,6 +677,8 @@ def _by_system(entries: list[object], place: str) -> Values:
     if not any(map(_holds_lists, entries[:LOOKED_AT])):
         return {}
     paths = f"{USUAL.system}|{_OF_NAMED}" if _names_systems(place) else USUAL.system
+    if not text_at(entries[0], paths):  # soon seen of most lists
+        return {}
     by_system = {text_at(entry, paths): entry for entry in entries}
     return by_system if "" not in by_system and len(by_system) == len(entries) else {}
 

@@ -27,6 +27,7 @@ from relevansi.importers.results.rows import (
 from relevansi.json_text import RepeatedKey
 
 _LONGEST_LITERAL = 2**20
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _OF_ID = re.compile(r"[\d/_:#@.-]")
 
 
@@ -114,9 +115,8 @@ def _values_in(file: File) -> Iterator[tuple[int, object]]:
 
 
 def _after_blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
+    blanks = _BLANKS.match(text, at)
+    return blanks.end() if blanks else at
 
 
 def _refuse(file: File, wrong: Exception, line: int) -> NoReturn:
@@ -217,8 +217,11 @@ def _joined(entries: list[object], path: str) -> list[object] | None:
 
 def text_at(value: object, paths: str) -> str:
     """The text at the first of these paths that has one."""
-    texts = (as_text(at(value, path)).strip() for path in paths.split("|") if path)
-    return next(filter(None, texts), "")
+    for path in filter(None, paths.split("|")):
+        inner = at(value, path)
+        if inner is not None and (text := as_text(inner).strip()):
+            return text
+    return ""
 
 
 _OF_SPLIT = (
