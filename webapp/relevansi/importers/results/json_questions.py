@@ -75,6 +75,15 @@ _OF_QUESTIONS = re.compile(
     "warning|note)s?|query|queries|train|test|dev|validation)"
 )
 """How lists of questions, the parts of a set of them and what failed are called."""
+_OF_OCCASIONS = re.compile(
+    "(?:^|_)(?:u?u?id|guid|hash|commit|sha|date|day|time|timestamp|ts|at|session|trace|batch|seed|"
+    "attempt|try|trial|repeat|repetition|iteration|round|user|tester|author|state|status|"
+    "tanggal|tgl|waktu|jam|hari|sesi|pengguna|penguji|putaran|ulangan)$"
+)
+"""How names end that say when, by whom or how a question was asked again, not of which system."""
+_OCCASION = re.compile(r"\d{1,4}(?:[-/.]\d{1,2}){2}.*|[\d\W]+|(?=.*\d)[\da-f-]{7,}", re.IGNORECASE)
+"""A date, a number, or an id that a program made."""
+_QUESTION_ID = re.compile(r"(?:q|query|question|topic|pertanyaan|soal)[ _.-]?\d+", re.IGNORECASE)
 _USUAL_NAMES = NAMES | {
     name.lower()
     for names in (*QUESTION_ROLES.values(), *ITEM_ROLES.values())
@@ -366,7 +375,8 @@ def records(
     if any(fits(shape, row) for row in rows):
         yield from rows
     elif isinstance(value, dict) and depth < _DEEPEST:
-        inner = [*_in_object(value, shape, depth, place)] if _names_systems(place) else []
+        are_systems = _names_systems(place) and not _are_questions(value, are_outer=True)
+        inner = [*_in_object(value, shape, depth, place)] if are_systems else []
         by_key = shape.is_usual and not inner and of_keys(value)
         yield from inner or by_key or _in_object(value, shape, depth, place)
 
@@ -473,7 +483,10 @@ def label_of(entries: Sequence[object], groups: Sequence[Sequence[object]], shap
 
 
 def _told_apart(records: Sequence[object], shape: Shape) -> str:
-    """The only name under which records have texts that each question has once, "" for none."""
+    """The only name under which records have texts that each question has once, "" for none.
+
+    A name or texts of the occasion (a date, an id) tell runs of one system apart, not systems.
+    """
     objects = [record for record in records if isinstance(record, dict)]
     questions = [
         question_at(record, shape.query)[1] or text_at(record, shape.query_id) for record in objects
@@ -486,7 +499,10 @@ def _told_apart(records: Sequence[object], shape: Shape) -> str:
     for name in objects[0]:
         texts = [text for record in objects if isinstance(text := record.get(name), str)]
         are_all = len(texts) == len(objects) and len({*texts}) == most
-        if are_all and len({*zip(questions, texts, strict=True)}) == len(objects):
+        if not are_all or len({*zip(questions, texts, strict=True)}) < len(objects):
+            continue
+        is_occasion = _OF_OCCASIONS.search(plain_name(name)) or all(map(_OCCASION.fullmatch, texts))
+        if not is_occasion and guessed((name,)).keys().isdisjoint(("answer", "category", "rater")):
             names.append(name)
     return names[0] if len(names) == 1 else ""
 
@@ -564,6 +580,8 @@ def of_keys(value: Values) -> list[Values] | None:
     are_ids = _are_ids(value)
     if not (value and (are_texts or are_ids)) or not _USUAL_NAMES.isdisjoint(map(str.lower, value)):
         return None
+    if _are_questions(value, are_outer=False):
+        return None
     role = "query" if are_texts else "query_id"
     questions = [{"query": n, **v} for n, v in value.items() if isinstance(v, dict)][:LOOKED_AT]
     systems = systems_beside(questions, USUAL)
@@ -583,6 +601,17 @@ def of_keys(value: Values) -> list[Values] | None:
     are_fit = [fits(USUAL, row) for row in rows[:LOOKED_AT]]
     asks = ["system" in row or bool(words) for row, words in zip(rows, words[:LOOKED_AT])]  # noqa: B905
     return rows if all(are_fit) or (all(asks) and any(are_fit)) else None
+
+
+def _are_questions(value: Values, *, are_outer: bool) -> bool:
+    """Whether only the outer names, or only the inner ones, of an object are called as questions.
+
+    >>> _are_questions({"q1": {"bm25": []}, "q2": {"bm25": []}}, are_outer=True)
+    True
+    """
+    inner_names = [name for inner in value.values() if isinstance(inner, dict) for name in inner]
+    outer, inner = (all(map(_QUESTION_ID.fullmatch, names)) for names in (value, inner_names))
+    return bool(inner_names) and outer is are_outer and inner is not are_outer
 
 
 def of_systems(value: Values, systems: Sequence[str] = ()) -> list[Values]:
