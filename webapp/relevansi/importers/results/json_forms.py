@@ -9,7 +9,14 @@ from itertools import chain
 
 from relevansi.importers.results import spans
 from relevansi.importers.results.json_questions import GOLD, LOOKED_AT, list_at, of_keys, systems_in
-from relevansi.importers.results.records import at, literal, only_list, rows_of_columns, text_at
+from relevansi.importers.results.records import (
+    at,
+    literal,
+    objects_in,
+    only_list,
+    rows_of_columns,
+    text_at,
+)
 from relevansi.importers.results.rows import Values, as_text, guessed, plain_name
 from relevansi.importers.results.shapes import NAMES, USUAL_ITEMS
 
@@ -60,16 +67,10 @@ def _with_results(value: object, depth: int = 0) -> object:
 def _with_questions(value: Values) -> Values:
     """An object with results by the ids of questions whose words stand beside these."""
     listed = next((value[name] for name in ("queries", "questions", "topics") if name in value), ())
-    words = (
-        listed
-        if isinstance(listed, dict)
-        else {
-            text_at(entry, "query_id|qid|id|_id|number"): text_at(
-                entry, "query|question|text|title"
-            )
-            for entry in (listed if isinstance(listed, list) else ())
-        }
-    )
+    ids, texts = "query_id|qid|id|_id|number", "query|question|text|title"
+    words = listed if isinstance(listed, dict) else {}
+    if isinstance(listed, list):
+        words = {text_at(entry, ids): text_at(entry, texts) for entry in listed}
     if not words or not all(isinstance(text, str) for text in words.values()):
         return value
     lists = {
@@ -219,9 +220,7 @@ def _pointers_in(value: object) -> Iterator[list[object]]:
 
 def _have_places(entries: list[object]) -> bool:
     """Whether any of these has a place with a score, and none a text."""
-    places = [
-        entry for entry in entries if isinstance(entry, dict) and _place_in(entry) is not None
-    ]
+    places = [entry for entry in objects_in(entries) if _place_in(entry) is not None]
     are_scored = any("score" in guessed(tuple(place), of_item=True) for place in places)
     return are_scored and not any(place.get("text") for place in places)
 

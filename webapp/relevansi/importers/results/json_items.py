@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import nan
 
-from relevansi.importers.results.records import at, has_objects, literal, text_at
+from relevansi.importers.results.records import at, has_objects, literal, objects_in, text_at
 from relevansi.importers.results.rows import (
     BARE_ID,
     Values,
@@ -100,7 +100,7 @@ def _text_of_parts(value: Values) -> str:
     """The texts of the passages that an item has in place of its own, a blank line between them."""
     lists = (at(value, path) for path in _PARTS.split("|"))
     parts = next((inner for inner in lists if isinstance(inner, list) and has_objects(inner)), [])
-    items = [item_in(USUAL, part)[0] for part in parts if isinstance(part, dict)]
+    items = [item_in(USUAL, part)[0] for part in objects_in(parts)]
     return "\n\n".join(item.text for item in items if item and item.text)
 
 

@@ -129,7 +129,7 @@ def _list(
         line,
         query_id=query_id,
         query=query,
-        system=_system(beside, top, shape),
+        system=text_at(top if shape.system.startswith("/") else beside, shape.system.lstrip("/")),
         answer=_answer(value, shape, path) or _answer(holder, shape),
         category=text_at(beside, shape.category),
         list_number=number,
@@ -252,12 +252,6 @@ def _may_be_results(name: str, value: object, listed: list[object]) -> bool:
         return False
     item = None if first.keys() & {"role", "type"} else item_in(USUAL, first)[0]
     return bool(item and (item.doc_id or item.text)) or fits(USUAL, first)
-
-
-def _system(value: Values, top: Values, shape: Shape) -> str:
-    if shape.system.startswith("/"):
-        return text_at(top, shape.system.removeprefix("/"))
-    return text_at(value, shape.system)
 
 
 def _answer(value: Values, shape: Shape, items: str = "") -> str:

@@ -16,6 +16,7 @@ from relevansi.importers.results.records import (
     entries_of,
     has_objects,
     literal,
+    objects_in,
     of_one_search,
     only_list,
     rows_of_columns,
@@ -250,8 +251,7 @@ def _leaves(entries: list[object]) -> list[object]:
 
 def _are_results(value: object) -> bool:
     """Whether a list where answers may stand has objects that are no messages or blocks of one."""
-    entries = value if isinstance(value, list) else []
-    objects = [entry for entry in entries if isinstance(entry, dict)]
+    objects = objects_in(value) if isinstance(value, list) else []
     are_messages = any({"role", "finish_reason"} & entry.keys() for entry in objects)
     types = [entry.get("type", "Document") for entry in objects if not parsed_block(entry)]
     says_more = any(len(entry) > 1 for entry in objects)  # than the text of an answer
@@ -487,7 +487,7 @@ def _told_apart(records: Sequence[object], shape: Shape) -> str:
 
     A name or texts of the occasion (a date, an id) tell runs of one system apart, not systems.
     """
-    objects = [record for record in records if isinstance(record, dict)]
+    objects = objects_in([*records])
     questions = [
         question_at(record, shape.query)[1] or text_at(record, shape.query_id) for record in objects
     ]
@@ -516,7 +516,7 @@ def _ask_alike(groups: Sequence[Sequence[object]], shape: Shape) -> bool:
 
 def systems_beside(values: Sequence[object], shape: Shape) -> list[str]:
     """The names under which any of these objects has the lists of systems beside its question."""
-    objects = (value for value in values if isinstance(value, dict) and not shape.is_mapped)
+    objects = [] if shape.is_mapped else objects_in([*values])
     systems = (row["system"] for value in objects for row in of_systems(value))
     return [*dict.fromkeys(map(str, systems))]
 

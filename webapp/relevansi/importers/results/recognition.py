@@ -335,13 +335,11 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
 
 def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     """JSON with an object for each row, question or document; raises `UnknownNames`."""
-    rows = [row for value in values for row in (value if isinstance(value, list) else [value])]
-    objects = [row for row in rows if isinstance(row, dict)]
+    objects = [*chain.from_iterable(map(records.objects_in, values))]
     looked_at = [(_filled_values(row), row) for row in objects[:_LOOKED_AT]] or [({}, {})]
     roles = [role_of(columns_of(tuple(flat), chosen)) for flat, _ in looked_at]
     # One that lacks what the others have may be the first.
-    places = (at for at, role in enumerate(roles) if role in ("result", "grade"))
-    at = next(places, 0)
+    at = next((at for at, role in enumerate(roles) if role in ("result", "grade")), 0)
     (flat, row), role = looked_at[at], roles[at]
     columns = columns_of(tuple(flat), chosen)
     head = [(place, [row.get(name) for name in flat]) for place, (row, _) in enumerate(looked_at)]
@@ -357,14 +355,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
         raise unknown_json(file, objects[at : at + _LOOKED_AT])  # its text may be the answer
 
     def read(beside: Beside) -> Iterator[Row]:
-        entries = (
-            (line if entries is value else place, entry)
-            for line, value in records.read(file)
-            for entries in [_rows_of(value)]
-            for place, entry in enumerate(
-                entries if entries and isinstance(entries, list) else [entries], 1
-            )
-        )
+        entries = chain.from_iterable(_lines_of_rows(*value) for value in records.read(file))
         id_column: Columns = {}
         if "doc_id" not in chosen:
             id_column = table_rows.known_id(file, columns, tuple(flat), head, beside.known_ids)
@@ -393,6 +384,13 @@ def _rows_of(value: object) -> object:
     return graded_records.rows_in(value) or json_questions.columnar(value)
 
 
+def _lines_of_rows(line: int, value: object) -> Iterator[tuple[int, object]]:
+    """The rows of a value, each with its line, else its place among them."""
+    rows = _rows_of(value)
+    for place, row in enumerate(rows if rows and isinstance(rows, list) else [rows], 1):
+        yield line if rows is value else place, row
+
+
 def _filled_values(row: Values) -> Values:
     return {name: value for name, value in flat_row(row).items() if as_text(value)}
 
@@ -400,13 +398,11 @@ def _filled_values(row: Values) -> Values:
 def _judgments(value: object) -> list[Values]:
     """The entries with a query and ratings in a judgment list of the Search Relevance Workbench."""
     listed = at(value, "judgmentRatings") or at(value, "_source.judgmentRatings") or value
-    entries = listed if isinstance(listed, list) else [listed]
     return [
         entry
-        for entry in entries
-        if isinstance(entry, dict)
-        and isinstance(entry.get("ratings"), list)
-        and all(isinstance(rating, dict) and "docId" in rating for rating in entry["ratings"])
+        for entry in records.objects_in(listed)
+        if isinstance(ratings := entry.get("ratings"), list)
+        and all(isinstance(rating, dict) and "docId" in rating for rating in ratings)
     ]
 
 
@@ -431,9 +427,8 @@ def _read_rank_eval(file: File, _columns: Columns) -> Iterator[Row]:
             if isinstance(detail, dict) and "hits" in detail:
                 listed["results"] = detail["hits"]
             yield from json_lists.read(file, [(line, listed)], USUAL)
-            unrated = at(detail, "unrated_docs")
-            for entry in unrated if isinstance(unrated, list) else ():
-                values = flattened(entry) if isinstance(entry, dict) else {}
+            for entry in records.objects_in(at(detail, "unrated_docs")):
+                values = flattened(entry)
                 item = item_of(values, guessed(tuple(values), of_item=True))
                 if item is not None:
                     yield Row(line, "grade", query_id=query_id, item=item)
