@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 
@@ -38,11 +38,9 @@ def prepared(value: object, *, is_mapped: bool = False) -> object:
     Its keys are spelled as the paths of shapes are, unless a person chose the paths.
     """
     value = value if is_mapped else respelled(value)
-    entries = spans.spans_in(value)
-    if entries:
-        listed = [entry for entry in entries if isinstance(entry, dict)]
+    if entries := spans.spans_in(value):
         others = [entry for entry in entries if not isinstance(entry, dict)]
-        return [*filter(None, map(spans.question, listed)), *others]
+        return [*filter(None, map(spans.question, objects_in(entries))), *others]
     if isinstance(value, dict):
         value = _with_questions(value)
         are_columns = all(isinstance(part, dict) for part in value.values())
@@ -98,7 +96,7 @@ def respelled(value: object) -> object:
         return [respelled(entry) if isinstance(entry, dict | list) else entry for entry in value]
     if not isinstance(value, dict):
         return value
-    names = {} if len(value) >= LOOKED_AT else _spellings(tuple(value))
+    names: Mapping[str, str] = {} if len(value) >= LOOKED_AT else _spellings(tuple(value))
     if names and len(value) > 1 and systems_in(value, "systems"):
         names = {}
     values: Values = {

@@ -85,6 +85,7 @@ _OF_OCCASIONS = re.compile(
 _OCCASION = re.compile(r"\d{1,4}(?:[-/.]\d{1,2}){2}.*|[\d\W]+|(?=.*\d)[\da-f-]{7,}", re.IGNORECASE)
 """A date, a number, or an id that a program made."""
 _QUESTION_ID = re.compile(r"(?:q|query|question|topic|pertanyaan|soal)[ _.-]?\d+", re.IGNORECASE)
+"""An id that only a question has; one with another letter (e5, v2) may be the name of a system."""
 _USUAL_NAMES = NAMES | {
     name.lower()
     for names in (*QUESTION_ROLES.values(), *ITEM_ROLES.values())
