@@ -883,6 +883,12 @@ def test_ids_of_questions_are_no_systems_whatever_is_around_them(
     assert lists(read(by_system)) == {name: {"q1": BOTH, "q2": BOTH} for name in (*names, "v2")}
 
 
+def test_the_only_system_of_questions_by_their_ids_may_have_found_nothing() -> None:
+    group = read({"runs": {"q1": {"bm25": DOCS}, "q2": {"bm25": []}}})
+
+    assert lists(group) == {"bm25": {"q1": BOTH, "q2": []}}
+
+
 def test_lists_that_several_names_tell_apart_are_of_one_system() -> None:
     rows = [
         {"query": q, "index": s, "host": s, "hits": DOCS} for q in ("boots", "red") for s in "ab"

@@ -584,8 +584,9 @@ def of_keys(value: Values) -> list[Values] | None:
     if _are_questions(value, are_outer=False):
         return None
     role = "query" if are_texts else "query_id"
-    questions = [{"query": n, **v} for n, v in value.items() if isinstance(v, dict)][:LOOKED_AT]
-    systems = systems_beside(questions, USUAL)
+    answered = [(n, v) for n, v in value.items() if isinstance(v, dict)][:LOOKED_AT]
+    beside = systems_beside([{"query": n, **v} for n, v in answered], USUAL)
+    systems = beside or systems_beside([{"query": n, "systems": v} for n, v in answered], USUAL)
     rows: list[Values] = []
     for name, inner in value.items():
         listed = (_rows_of_ids(inner) or inner) if isinstance(inner, dict) else inner
@@ -593,7 +594,8 @@ def of_keys(value: Values) -> list[Values] | None:
             rows.append({role: name, "results": listed})
         elif isinstance(listed, dict):
             row: Values = {role: name, **listed}
-            rows += of_systems(row, systems) or of_systems({role: name, "systems": listed}) or [row]
+            alone: Values = {role: name, "systems": listed}
+            rows += of_systems(row, systems) or of_systems(alone, systems) or [row]
         else:
             return None
     words = [question_at(row, QUERY)[1] for row in rows]
