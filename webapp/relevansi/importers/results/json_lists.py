@@ -194,12 +194,14 @@ def _later_page(value: Values) -> tuple[str, int] | None:
 
     Pages count from 1, those of Algolia from 0.
     """
-    for path in (*_OFFSETS, *_PAGES):
-        number = (path.partition(".")[0] in value and as_rank(text_at(value, path))) or 0
-        beside = at(value, path.rpartition(".")[0]) if number and path in _PAGES else None
-        names = {*map(plain_name, beside)} if isinstance(beside, dict) else set()
-        is_page = bool(names & _BESIDE_PAGES) and (number > 1 or bool(names & _FROM_0))
-        if is_page or (number and path in _OFFSETS):
+    for path in _OFFSETS:
+        if number := as_rank(text_at(value, path)):
+            return path, number
+    for path in _PAGES:
+        number = as_rank(text_at(value, path))
+        holder = at(value, path.rpartition(".")[0]) if number else None
+        names = {*map(plain_name, holder)} if isinstance(holder, dict) else set()
+        if number and names & _BESIDE_PAGES and (number > 1 or names & _FROM_0):
             return path, number
     return None
 
