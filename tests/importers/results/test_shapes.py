@@ -839,6 +839,56 @@ def test_lists_of_one_question_are_told_apart_by_the_only_name_that_can(name: st
     assert lists(read(*rows)) == {s: {"boots": BOTH, "red": BOTH} for s in ("a", "b")}
 
 
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("tanggal", ("1 Mei", "2 Mei")),
+        ("createdAt", ("x1", "x2")),
+        ("user", ("ani", "budi")),
+        ("answer", ("yes", "no")),
+        ("stamp", ("2026-05-01T08:00", "2026-05-02T08:00")),
+        ("key", ("9f1c2d3", "8a7b6c5")),
+    ],
+)
+def test_questions_asked_again_on_another_occasion_are_of_one_system(
+    name: str, texts: tuple[str, str]
+) -> None:
+    rows = [{"query": q, name: text, "results": DOCS} for text in texts for q in ("boots", "red")]
+
+    group = read(*rows)
+
+    assert [run.search_method for run in group.runs] == ["r"]
+    assert "results_asked_again" in codes(group)
+
+
+def test_systems_are_told_apart_by_a_name_beside_that_of_the_occasion() -> None:
+    rows = [
+        {"query": q, "mode": f"{s}-mode", "date": s, "results": DOCS}
+        for q in ("a", "b")
+        for s in "xy"
+    ]
+
+    assert lists(read(*rows)).keys() == {"x-mode", "y-mode"}
+
+
+@pytest.mark.parametrize("place", ["runs", "results"])
+@pytest.mark.parametrize("names", [["bm25"], ["bm25", "e5"]])
+def test_ids_of_questions_are_no_systems_whatever_is_around_them(
+    place: str, names: list[str]
+) -> None:
+    by_question = {place: {q: dict.fromkeys(names, DOCS) for q in ("q1", "q2")}}
+    by_system = {place: {name: {"q1": DOCS, "q2": DOCS} for name in (*names, "v2")}}
+
+    assert lists(read(by_question)) == {name: {"q1": BOTH, "q2": BOTH} for name in names}
+    assert lists(read(by_system)) == {name: {"q1": BOTH, "q2": BOTH} for name in (*names, "v2")}
+
+
+def test_the_only_system_of_questions_by_their_ids_may_have_found_nothing() -> None:
+    group = read({"runs": {"q1": {"bm25": DOCS}, "q2": {"bm25": []}}})
+
+    assert lists(group) == {"bm25": {"q1": BOTH, "q2": []}}
+
+
 def test_lists_that_several_names_tell_apart_are_of_one_system() -> None:
     rows = [
         {"query": q, "index": s, "host": s, "hits": DOCS} for q in ("boots", "red") for s in "ab"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from itertools import chain, islice
 
-from relevansi.importers.results.records import at
+from relevansi.importers.results.records import at, objects_in
 from relevansi.importers.results.rows import (
     Columns,
     Values,
@@ -69,15 +69,15 @@ def guess(value: object) -> dict[str, str]:
     Objects in a list are looked at together: a value that they share is no question, one that their
     results share no id.
     """
-    entries = value if isinstance(value, list) else [value]
-    objects = [entry for entry in entries if isinstance(entry, dict)][:_LOOKED_AT]
+    objects = objects_in(value)[:_LOOKED_AT]
     paths: dict[str, str] = {}
     for entry in objects[:_FIRST]:
         paths = paths_of(entry, into_lists=True) | paths
     lists: dict[str, list[Values]] = {}
     for path in paths:
-        listed = [item for entry in objects for item in _objects_at(entry, path)]
-        if any(isinstance(leaf, str) for item in listed for leaf in _leaves(item)):
+        inner = [leaf for entry in objects if isinstance(leaf := at(entry, path), list)]
+        listed = objects_in([*chain.from_iterable(inner)])
+        if any(isinstance(at(item, name), str) for item in listed for name in paths_of(item)):
             lists[path] = listed
     if not lists:
         return {}
@@ -86,21 +86,16 @@ def guess(value: object) -> dict[str, str]:
     of_questions = [entry for entry in objects if isinstance(at(entry, items), list)]
     texts: dict[str, list[str]] = {}
     for path in paths:
-        inner = [at(entry, path) for entry in of_questions]
-        are_single = not any(isinstance(value, list) and value[1:] for value in inner)
+        values = [at(entry, path) for entry in of_questions]
+        are_single = not any(isinstance(value, list) and value[1:] for value in values)
         if are_single and path not in lists and not path.startswith(f"{items}."):
-            texts[path] = [*map(as_text, inner)]
+            texts[path] = [*map(as_text, values)]
     query = _guess_of_question(texts)
     nested = next(filter(None, (guess(lists[path]) for path in sorted(lists, key=len))), {})
     if nested and (_asks(nested["query"]) or not _asks(query)):
         return nested
     columns = {"query": query, "items": items, **roles[items]}
     return columns if query and "," not in "".join(columns.values()) else {}
-
-
-def _objects_at(value: object, path: str) -> list[Values]:
-    inner = at(value, path)
-    return [item for item in inner if isinstance(item, dict)] if isinstance(inner, list) else []
 
 
 def _asks(path: str) -> int:
@@ -126,10 +121,6 @@ def _guess_of_question(texts: Mapping[str, list[str]]) -> str:
     ]
     best = max(paths, key=likeness, default="")
     return best if best and any(likeness(best)) else ""
-
-
-def _leaves(value: Mapping[str, object]) -> list[object]:
-    return [at(value, path) for path in paths_of(value)]
 
 
 def _guess_of_items(entries: list[Values]) -> dict[str, str]:

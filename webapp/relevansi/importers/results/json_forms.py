@@ -6,28 +6,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import Any
 
 from relevansi.importers.results import spans
-from relevansi.importers.results.json_questions import (
-    GOLD,
-    LOOKED_AT,
-    list_at,
-    of_keys,
-    systems_in,
-)
+from relevansi.importers.results.json_questions import GOLD, LOOKED_AT, list_at, of_keys, systems_in
 from relevansi.importers.results.records import (
     at,
     literal,
+    objects_in,
+    only_list,
     rows_of_columns,
     text_at,
 )
-from relevansi.importers.results.rows import (
-    Values,
-    as_text,
-    guessed,
-    plain_name,
-)
+from relevansi.importers.results.rows import Values, as_text, guessed, plain_name
 from relevansi.importers.results.shapes import NAMES, USUAL_ITEMS
 
 _RERANKED = ("documents", "passages", "texts", "corpus", "docs", "chunks", "candidates")
@@ -35,7 +25,11 @@ _RERANKED = ("documents", "passages", "texts", "corpus", "docs", "chunks", "cand
 _DEEPEST = 2  # objects around a question
 _USUAL = frozenset(USUAL_ITEMS.split("|"))
 _PLACES = ("index", "corpus_id")
-_CONVERSATIONS = "messages|output.messages|outputs.messages|values.messages|chat.messages"
+_CONVERSATIONS = (
+    "messages",
+    *(f"{name}.messages" for name in ("output", "outputs", "values", "chat")),
+)
+_OF_CONVERSATIONS = {*_CONVERSATIONS, *(path.partition(".")[0] for path in _CONVERSATIONS)}
 
 
 def prepared(value: object, *, is_mapped: bool = False) -> object:
@@ -44,11 +38,9 @@ def prepared(value: object, *, is_mapped: bool = False) -> object:
     Its keys are spelled as the paths of shapes are, unless a person chose the paths.
     """
     value = value if is_mapped else respelled(value)
-    entries = spans.spans_in(value)
-    if entries:
-        listed = [entry for entry in entries if isinstance(entry, dict)]
+    if entries := spans.spans_in(value):
         others = [entry for entry in entries if not isinstance(entry, dict)]
-        return [*filter(None, map(spans.question, listed)), *others]
+        return [*filter(None, map(spans.question, objects_in(entries))), *others]
     if isinstance(value, dict):
         value = _with_questions(value)
         are_columns = all(isinstance(part, dict) for part in value.values())
@@ -73,16 +65,10 @@ def _with_results(value: object, depth: int = 0) -> object:
 def _with_questions(value: Values) -> Values:
     """An object with results by the ids of questions whose words stand beside these."""
     listed = next((value[name] for name in ("queries", "questions", "topics") if name in value), ())
-    words = (
-        listed
-        if isinstance(listed, dict)
-        else {
-            text_at(entry, "query_id|qid|id|_id|number"): text_at(
-                entry, "query|question|text|title"
-            )
-            for entry in (listed if isinstance(listed, list) else ())
-        }
-    )
+    ids, texts = "query_id|qid|id|_id|number", "query|question|text|title"
+    words = listed if isinstance(listed, dict) else {}
+    if isinstance(listed, list):
+        words = {text_at(entry, ids): text_at(entry, texts) for entry in listed}
     if not words or not all(isinstance(text, str) for text in words.values()):
         return value
     lists = {
@@ -110,10 +96,9 @@ def respelled(value: object) -> object:
         return [respelled(entry) if isinstance(entry, dict | list) else entry for entry in value]
     if not isinstance(value, dict):
         return value
-    has_systems = len(value) > 1 and bool(systems_in(value, "systems"))
-    names: Mapping[str, str] = (
-        {} if has_systems or len(value) >= LOOKED_AT else _spellings(tuple(value))
-    )
+    names: Mapping[str, str] = {} if len(value) >= LOOKED_AT else _spellings(tuple(value))
+    if names and len(value) > 1 and systems_in(value, "systems"):
+        names = {}
     values: Values = {
         names.get(name, name): respelled(inner) if isinstance(inner, dict | list) else inner
         for name, inner in value.items()
@@ -129,19 +114,22 @@ def _with_named_cells(value: Values) -> Values:
 
 @lru_cache(maxsize=1024)
 def _spellings(names: tuple[str, ...]) -> dict[str, str]:
+    """Those of these names that shapes spell otherwise, each with their spelling."""
     plain = {name: plain_name(name) for name in names}
     counts = Counter(plain.values())
     return {
         name: spelled
         for name, spelled in plain.items()
-        if spelled in NAMES and counts[spelled] == 1
+        if spelled != name and spelled in NAMES and counts[spelled] == 1
     }
 
 
-def _conversation(value: object) -> object:
-    """The last question of a conversation with what tools found; any other value as it is."""
-    turns = next(filter(None, (at(value, path) for path in _CONVERSATIONS.split("|"))), None)
-    if not isinstance(value, dict) or not isinstance(turns, list):
+def _conversation(value: Values) -> Values:
+    """The last question of a conversation with what tools found; any other object as it is."""
+    if _OF_CONVERSATIONS.isdisjoint(value):
+        return value
+    turns = next(filter(None, (at(value, path) for path in _CONVERSATIONS)), None)
+    if not isinstance(turns, list):
         return value
     reply = value.get("response")
     turns = [*turns, reply] if at(reply, "role") else turns
@@ -162,10 +150,10 @@ def _conversation(value: object) -> object:
             return {**value, **before} if listed else value
         if speaker == "tool":
             inner = at(turn, "artifact") or literal(as_text(content))
-            inner = list_at(inner, USUAL_ITEMS)[0] if isinstance(inner, dict) else inner
+            inner = list_at(inner, USUAL_ITEMS).entries if isinstance(inner, dict) else inner
             listed = [*inner, *listed] if isinstance(inner, list) else listed
             continue
-        sources = list_at(turn, "sources|citations")[0] if isinstance(turn, dict) else None
+        sources = list_at(turn, "sources|citations").entries if isinstance(turn, dict) else None
         listed = [*(sources or ()), *listed]
         answer = answer or words
     return value
@@ -183,17 +171,15 @@ def _results_among(blocks: list[object]) -> list[object]:
     ]
 
 
-def _reranked(value: object) -> object:
+def _reranked(value: Values) -> Values:
     """A question with the documents at which its results only point, in the order of these.
 
     Without the documents where it is not known which results point at which: their order is that
     of no results.
     """
-    if not isinstance(value, dict):
-        return value
     objects = [value, *(inner for inner in value.values() if isinstance(inner, dict))]
     lists = [
-        (name, _only_list(inner))
+        (name, only_list(inner))
         for outer in objects
         for name, inner in outer.items()
         if isinstance(inner, list) and inner and name != "choices"
@@ -211,16 +197,10 @@ def _reranked(value: object) -> object:
     if not (texts and pointers):
         return value
     read = [*texts, *pointers]
-    others = {name: inner for name, inner in value.items() if _only_list(inner) not in read}
+    others = {name: inner for name, inner in value.items() if only_list(inner) not in read}
     if len(pointers) == len(texts) == 1:
         return {**others, "results": [_document_at(entry, texts[0]) for entry in pointers[0]]}
     return others if any(map(_have_places, pointers)) else value
-
-
-def _only_list(value: Any) -> Any:
-    """The only list in a list; any other value as it is."""
-    is_one = isinstance(value, list) and len(value) == 1 and isinstance(value[0], list)
-    return value[0] if is_one else value
 
 
 def _pointers_in(value: object) -> Iterator[list[object]]:
@@ -238,9 +218,7 @@ def _pointers_in(value: object) -> Iterator[list[object]]:
 
 def _have_places(entries: list[object]) -> bool:
     """Whether any of these has a place with a score, and none a text."""
-    places = [
-        entry for entry in entries if isinstance(entry, dict) and _place_in(entry) is not None
-    ]
+    places = [entry for entry in objects_in(entries) if _place_in(entry) is not None]
     are_scored = any("score" in guessed(tuple(place), of_item=True) for place in places)
     return are_scored and not any(place.get("text") for place in places)
 

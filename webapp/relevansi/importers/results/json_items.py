@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from math import nan
 
-from relevansi.importers.results.records import (
-    at,
-    has_objects,
-    literal,
-    text_at,
-)
+from relevansi.importers.results.records import at, has_objects, literal, objects_in, text_at
 from relevansi.importers.results.rows import (
     BARE_ID,
     Values,
@@ -20,7 +15,7 @@ from relevansi.importers.results.rows import (
     is_several,
     item_of,
 )
-from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
+from relevansi.importers.results.shapes import USUAL, Shape
 from relevansi.kinds.document import Document
 
 _ITEM_PATHS = ("doc_id", "title", "text", "url")
@@ -62,15 +57,17 @@ def _of_object(shape: Shape, value: Values) -> tuple[Document | None, float | No
     roles = dict(guessed(tuple(values), of_item=True))
     for role in _ITEM_PATHS:
         paths = getattr(shape, role)
-        inners = ((path, at(value, path) or values.get(path)) for path in paths.split("|") if path)
+        if not paths:
+            continue
+        inners = ((path, at(value, path) or values.get(path)) for path in paths.split("|"))
         filled = ((path, inner) for path, inner in inners if as_text(inner).strip())
         path, inner = next(filled, ("", None))
         text = as_text(inner).strip()
         if role == "doc_id" and is_several(inner):
             return None, None, None  # several results in one
         is_address = role != "url" or text.startswith(("https://", "http://"))
-        is_only = shape.name == MAPPED or role == "doc_id"  # elsewhere is the id of another thing
-        if (path and is_address) or (paths and is_only):
+        is_only = shape.is_mapped or role == "doc_id"  # elsewhere is the id of another thing
+        if (path and is_address) or is_only:
             values.pop(path or paths, None)
             values[f"/{role}"] = text
             roles[role] = f"/{role}"
@@ -103,7 +100,7 @@ def _text_of_parts(value: Values) -> str:
     """The texts of the passages that an item has in place of its own, a blank line between them."""
     lists = (at(value, path) for path in _PARTS.split("|"))
     parts = next((inner for inner in lists if isinstance(inner, list) and has_objects(inner)), [])
-    items = [item_in(SHAPES[-1], part)[0] for part in parts if isinstance(part, dict)]
+    items = [item_in(USUAL, part)[0] for part in objects_in(parts)]
     return "\n\n".join(item.text for item in items if item and item.text)
 
 

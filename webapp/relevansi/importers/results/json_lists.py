@@ -18,17 +18,12 @@ from relevansi.importers.results.json_questions import (
     columnar,
     fits,
     is_wanted,
-    list_at,
+    list_of,
     question_at,
     records,
     words_of,
 )
-from relevansi.importers.results.records import (
-    ROLE_OF_PART,
-    at,
-    part_of,
-    text_at,
-)
+from relevansi.importers.results.records import ROLE_OF_PART, at, only_list, part_of, text_at
 from relevansi.importers.results.rows import (
     WRAPPERS,
     Row,
@@ -40,12 +35,15 @@ from relevansi.importers.results.rows import (
     is_several,
     plain_name,
 )
-from relevansi.importers.results.shapes import ENVELOPES, MAPPED, SHAPES, Shape
+from relevansi.importers.results.shapes import ENVELOPES, USUAL, Shape
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.importers.runs.prices import is_placeholder
 from relevansi.records import QueryState
 
-_OF_CALLS = "run_type|trace_id|op_name|object|inputs|text_response|conversation_id|session_id|chat"
+_OF_CALLS = frozenset(
+    {"run_type", "trace_id", "op_name", "object", "inputs", "text_response", "chat"}
+    | {"conversation_id", "session_id"}
+)
 """Names in an object that is a call of a system: its id is not that of the question. So is one
 with ``input`` and ``output``."""
 _NOTES = ("reference", "ground_truth", "expected_answer", "gold", "note", "span_id", "trace_id")
@@ -93,11 +91,11 @@ def read(
     """
     number = 0
     for line, raw in values:
-        value = prepared(raw, is_mapped=shape.name == MAPPED)
+        value = prepared(raw, is_mapped=shape.is_mapped)
         top = value if isinstance(value, dict) else {}
         # Its columns may be the questions.
         questions = [*records(value, shape, systems)] or [*records(columnar(value), shape)]
-        outer = "" if shape.name == MAPPED else question_at(top, shape.query)[1]
+        outer = "" if shape.is_mapped else question_at(top, shape.query)[1]
         if questions and outer not in ("", question_at(questions[0], shape.query)[1]):
             file.warn("results_outer_question", line, query=cut(outer))
         around: Values = {"system": text_at(value, label)} if label and questions else {}
@@ -117,37 +115,26 @@ def _list(
 ) -> Iterator[Row]:
     file.budget.spend("records", file)
     turns, query = question_at(value, shape.query)
-    names_call = not value.keys().isdisjoint(_OF_CALLS.split("|"))
-    is_call = shape.only or names_call or {"input", "output"} <= value.keys()
-    is_open = query and shape.name != MAPPED and not is_call
-    paths = f"{shape.query_id}|id|_id" if is_open else shape.query_id
-    ids = ((path, at(value, path)) for path in paths.split("|") if path)
-    place, first_id = next(((path, raw) for path, raw in ids if as_text(raw)), ("", ""))
-    if is_several(first_id):
-        file.refuse("results_value_nested", line=line, place=place, found=kind_of(first_id))
-    query_id = as_text(first_id).strip()
-    listed, instead = list_at(value, shape.items, is_exact=shape.name == MAPPED)
+    query_id = _id_of_question(file, line, value, shape, query)
+    listed, path, instead = list_of(shape, value)
     wrong = "" if listed else failure(value)
     has_list = listed is not None or instead is not None or wrong
     lacks = "question" if not (query or query_id) else "" if has_list else "list"
     if lacks:
         file.error(f"results_without_{lacks}", line, keys=described(value))
         return
-    holder = _holder(value, str(instead)) if listed is not None and shape.name != MAPPED else {}
+    holder = {} if shape.is_mapped else _holder(value, path)
     beside = {**holder, **value}
     common = Row(
         line,
         query_id=query_id,
         query=query,
-        system=_system(beside, top, shape),
-        answer=_answer(value, shape, str(instead)) or _answer(holder, shape),
+        system=text_at(top if shape.system.startswith("/") else beside, shape.system.lstrip("/")),
+        answer=_answer(value, shape, path) or _answer(holder, shape),
         category=text_at(beside, shape.category),
         list_number=number,
         extra=_notes(value, turns, listed or []),
     )
-    for name in () if listed is None else lists_beside(value, str(instead), listed):
-        if name not in shape.answer:
-            file.warn("results_list_beside", line, place=name)
     if listed is None:
         usual = "results" if shape.is_usual else shape.items.partition("|")[0]
         names = (name for name, inner in value.items() if inner is instead is not None)
@@ -155,16 +142,35 @@ def _list(
         file.error("results_no_list", line, **kinds)
         state = QueryState.FAILED if wrong else QueryState.UNREADABLE
         yield replace(common, state=state, error=cut(wrong))
-    elif not listed:
+        return
+    for name in lists_beside(value, path, listed):
+        if name not in shape.answer:
+            file.warn("results_list_beside", line, place=name)
+    if not listed:
         wrong = wrong or failure(holder)
         is_unreadable = beside.get("state") == "unreadable"  # as our own export says
         state = QueryState.UNREADABLE if is_unreadable else QueryState.RESULTS
         yield replace(common, state=QueryState.FAILED if wrong else state, error=cut(wrong))
-    else:
-        later = _later_page(beside)
-        if later and not any(text_at(entry, shape.rank) for entry in listed):
-            file.warn("results_later_page", line, place=later[0], value=later[1])
-        yield from _items(file, line, listed, shape, common)
+        return
+    later = _later_page(beside)
+    if later and not any(text_at(entry, shape.rank) for entry in listed):
+        file.warn("results_later_page", line, place=later[0], value=later[1])
+    yield from _items(file, line, listed, shape, common)
+
+
+def _id_of_question(file: File, line: int, value: Values, shape: Shape, query: str) -> str:
+    """The id of a question, which ``id`` is beside its words, but in no call of a system."""
+    names_call = not _OF_CALLS.isdisjoint(value) or {"input", "output"} <= value.keys()
+    is_call = shape.only or shape.is_mapped or names_call
+    paths = f"{shape.query_id}|id|_id" if query and not is_call else shape.query_id
+    for path in filter(None, paths.split("|")):
+        inner = at(value, path)
+        text = as_text(inner)
+        if text and is_several(inner):
+            file.refuse("results_value_nested", line=line, place=path, found=kind_of(inner))
+        if text:
+            return text.strip()
+    return ""
 
 
 def _is_no(reason: object) -> bool:
@@ -188,12 +194,14 @@ def _later_page(value: Values) -> tuple[str, int] | None:
 
     Pages count from 1, those of Algolia from 0.
     """
-    for path in (*_OFFSETS, *_PAGES):
-        number = (path.partition(".")[0] in value and as_rank(text_at(value, path))) or 0
-        beside = at(value, path.rpartition(".")[0]) if number and path in _PAGES else None
-        names = {*map(plain_name, beside)} if isinstance(beside, dict) else set()
-        is_page = bool(names & _BESIDE_PAGES) and (number > 1 or bool(names & _FROM_0))
-        if is_page or (number and path in _OFFSETS):
+    for path in _OFFSETS:
+        if number := as_rank(text_at(value, path)):
+            return path, number
+    for path in _PAGES:
+        number = as_rank(text_at(value, path))
+        holder = at(value, path.rpartition(".")[0]) if number else None
+        names = {*map(plain_name, holder)} if isinstance(holder, dict) else set()
+        if number and names & _BESIDE_PAGES and (number > 1 or names & _FROM_0):
             return path, number
     return None
 
@@ -207,9 +215,7 @@ def _holder(value: Values, path: str) -> Values:
     return next((holder for holder in holders if isinstance(holder, dict)), {})
 
 
-def lists_beside(
-    value: Values, path: str, listed: list[object], *, are_outer: bool = True
-) -> list[str]:
+def lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
     """The names of other lists of a question that have objects with an id or text, or such ids.
 
     They are beside the list at `path`, beside the object that has it, or in an object there.
@@ -219,39 +225,35 @@ def lists_beside(
     names: list[str] = []
     if isinstance(holder, dict):
         names += [f"{outer}.{name}" for name in lists_beside(holder, inner_path, listed)]
-    read = path.partition(".")[0]
-    raw = at(value, path)
+    first_name, raw = path.partition(".")[0], at(value, path)
     for name, inner in value.items():
-        is_read = name in (read, path) or inner in (value.get(read), raw)
-        if isinstance(inner, dict) and are_outer and not is_read and not GOLD.match(name):
-            inner_names = lists_beside(inner, "", listed, are_outer=False)
-            names += [
-                f"{name}.{inner_name}" for inner_name in inner_names if inner[inner_name] != raw
-            ]
-        if not isinstance(inner, list) or not inner or is_read:
+        if name in (first_name, path) or inner in (value.get(first_name), raw):
             continue
-        if len(inner) == 1 and isinstance(inner[0], list) and inner[0]:
-            inner = inner[0]  # noqa: PLW2901 - of one search among several
-        first = inner[0]
-        if len(inner) == len(listed) and part_of(name) in (
-            ("metadata",) if isinstance(first, dict) else ROLE_OF_PART
-        ):
-            continue
-        if isinstance(first, dict):
-            item = None if first.keys() & {"role", "type"} else item_in(SHAPES[-1], first)[0]
-            if (item and (item.doc_id or item.text)) or fits(SHAPES[-1], first):
-                names.append(name)
-        elif ROLE_OF_PART.get(part_of(name)) in (
-            ("doc_id",) if isinstance(first, str) else ("doc_id", "score", "distance", "rank")
-        ):
+        if _may_be_results(name, inner, listed):
             names.append(name)
+        elif isinstance(inner, dict) and not GOLD.match(name):
+            lists = (key for key, other in inner.items() if _may_be_results(key, other, listed))
+            names += [f"{name}.{key}" for key in lists if inner[key] != raw]
     return names
 
 
-def _system(value: Values, top: Values, shape: Shape) -> str:
-    if shape.system.startswith("/"):
-        return text_at(top, shape.system.removeprefix("/"))
-    return text_at(value, shape.system)
+def _may_be_results(name: str, value: object, listed: list[object]) -> bool:
+    """Whether a value of this name is a list as of results, and none that describes those `listed`.
+
+    Objects of them may do so as ``metadata``, anything else as long as they are.
+    """
+    if not isinstance(value, list) or not value:
+        return False
+    entries = only_list(value) or value
+    part, first = part_of(name), entries[0]
+    is_as_long = len(entries) == len(listed)
+    if not isinstance(first, dict):
+        roles = ("doc_id",) if isinstance(first, str) else ("doc_id", "score", "distance", "rank")
+        return ROLE_OF_PART.get(part) in roles and not is_as_long
+    if is_as_long and part == "metadata":
+        return False
+    item = None if first.keys() & {"role", "type"} else item_in(USUAL, first)[0]
+    return bool(item and (item.doc_id or item.text)) or fits(USUAL, first)
 
 
 def _answer(value: Values, shape: Shape, items: str = "") -> str:

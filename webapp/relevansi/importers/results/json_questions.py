@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 from urllib.parse import parse_qs
 
 from relevansi.importers.results.json_items import item_in, parsed_block
@@ -15,7 +16,9 @@ from relevansi.importers.results.records import (
     entries_of,
     has_objects,
     literal,
+    objects_in,
     of_one_search,
+    only_list,
     rows_of_columns,
     rows_of_lists,
     text_at,
@@ -32,10 +35,10 @@ from relevansi.importers.results.rows import (
 )
 from relevansi.importers.results.shapes import (
     ENVELOPES,
-    MAPPED,
     NAMES,
     QUERY,
     SHAPES,
+    USUAL,
     USUAL_ITEMS,
     Shape,
 )
@@ -60,6 +63,11 @@ _OF_RESULTS = re.compile(
     r"hasil\w*|sistem|metode|(?:run|system|method|strateg|engine|retriever)(?:s|ies)"
 )
 """Names of objects that have nothing but the lists of systems."""
+_SYSTEMS = (
+    *("system", "run", "method", "retriever", "engine", "strategy", "search_method"),
+    *("sistem", "metode"),
+)
+"""Names under which the object around several lists has their system."""
 _SYSTEM_NAMES = frozenset((*QUESTION_ROLES["system"].split(), "strategie"))
 _OF_NAMED = "name|label|id"
 """Where an object under the name of a system has its own."""
@@ -68,6 +76,16 @@ _OF_QUESTIONS = re.compile(
     "warning|note)s?|query|queries|train|test|dev|validation)"
 )
 """How lists of questions, the parts of a set of them and what failed are called."""
+_OF_OCCASIONS = re.compile(
+    "(?:^|_)(?:u?u?id|guid|hash|commit|sha|date|day|time|timestamp|ts|at|session|trace|batch|seed|"
+    "attempt|try|trial|repeat|repetition|iteration|round|user|tester|author|state|status|"
+    "tanggal|tgl|waktu|jam|hari|sesi|pengguna|penguji|putaran|ulangan)$"
+)
+"""How names end that say when, by whom or how a question was asked again, not of which system."""
+_OCCASION = re.compile(r"\d{1,4}(?:[-/.]\d{1,2}){2}.*|[\d\W]+|(?=.*\d)[\da-f-]{7,}", re.IGNORECASE)
+"""A date, a number, or an id that a program made."""
+_QUESTION_ID = re.compile(r"(?:q|query|question|topic|pertanyaan|soal)[ _.-]?\d+", re.IGNORECASE)
+"""An id that only a question has; one with another letter (e5, v2) may be the name of a system."""
 _USUAL_NAMES = NAMES | {
     name.lower()
     for names in (*QUESTION_ROLES.values(), *ITEM_ROLES.values())
@@ -88,10 +106,21 @@ def stands(value: object, path: str, depth: int = 0) -> bool:
     return depth < _DEEPEST and any(stands(entry, path, depth + 1) for entry in nested)
 
 
-def list_at(
-    value: Values, paths: str, *, is_exact: bool = False
-) -> tuple[list[object] | None, object]:
-    """The list at the first of these paths that has one and its path; else what stands there.
+class Listing(NamedTuple):
+    """A list of results and the path to it, or what stands `instead` of one."""
+
+    entries: list[object] | None
+    path: str = ""
+    instead: object = None
+
+
+def list_of(shape: Shape, value: Values) -> Listing:
+    """The list of a question at the paths of a shape; only there where a person chose them."""
+    return list_at(value, shape.items, is_exact=shape.is_mapped)
+
+
+def list_at(value: Values, paths: str, *, is_exact: bool = False) -> Listing:
+    """The list at the first of these paths that has one.
 
     The path may begin in any object beside the question, unless it `is_exact`. Nothing (null) is an
     empty list.
@@ -100,36 +129,45 @@ def list_at(
     place = null = ""
     usual, others = ([], []) if is_exact else _envelopes(value)
     for start, path in _paths_in(value, ("", *usual, *others), paths):
-        inner = at(value, path)
+        inner = _rows_at(value, path)
         is_usual = start not in others  # elsewhere nothing says that the list is one of results
-        if isinstance(inner, str):
-            parsed = literal(inner)
-            inner = parsed if isinstance(parsed, list) else inner
-        if isinstance(inner, dict):
-            inner = rows_of_lists(inner) or _rows_of_ids(inner) or inner
         is_open = paths is USUAL_ITEMS or path.endswith(".value")
         if is_open and _OF_OBJECTS.fullmatch(path) and not _are_results(inner):
             continue
         if isinstance(inner, list) and (inner or is_usual):
-            outer, _, name = path.rpartition(".")
-            holder = at(value, outer)
-            beside = of_one_search(holder) if isinstance(holder, dict) else {}
-            inner = _leaves(inner) if name == "children" else inner
-            if len(inner) == 1 and isinstance(inner[0], list):
-                inner = inner[0] if _is_of_one_search(inner[0]) else beside.get(name, inner)
-            return entries_of(inner, name, beside), path
-        is_nothing = inner is None or inner == {}
-        if is_nothing and is_usual and not null and path.startswith(place) and _has(value, path):
+            return Listing(_results_in(value, path, inner), path)
+        is_nothing = inner in (None, {}) and is_usual
+        if is_nothing and not null and path.startswith(place) and _has(value, path):
             null = path
         if inner is not None and instead is None and not null:
             instead, place = inner, f"{path}."
-    return ([], null) if null else (None, instead)
+    return Listing([], null) if null else Listing(None, instead=instead)
 
 
-def _is_of_one_search(listed: list[object]) -> bool:
-    """Whether a list in a list has results, and is no pair of a result and its score."""
-    are_pair = any(isinstance(entry, str | int | float) for entry in listed)
-    return not are_pair and (not listed or has_objects(listed))
+def _rows_at(value: Values, path: str) -> object:
+    """What stands at a path, as a list where it is the text of one or an object of results."""
+    inner = at(value, path)
+    if isinstance(inner, str):
+        parsed = literal(inner)
+        inner = parsed if isinstance(parsed, list) else inner
+    if isinstance(inner, dict):
+        inner = rows_of_lists(inner) or _rows_of_ids(inner) or inner
+    return inner
+
+
+def _results_in(value: Values, path: str, listed: list[object]) -> list[object]:
+    """The entries of the list at a path with what the lists beside it state of them."""
+    outer, _, name = path.rpartition(".")
+    holder = at(value, outer)
+    beside = of_one_search(holder) if isinstance(holder, dict) else {}
+    listed = _leaves(listed) if name == "children" else listed
+    inner = only_list(listed)
+    if inner is not listed:
+        # A pair of a result and its score is no list in a list.
+        are_pair = any(isinstance(entry, str | int | float) for entry in inner)
+        is_of_one_search = not are_pair and (not inner or has_objects(inner))
+        listed = inner if is_of_one_search else beside.get(name, listed)
+    return entries_of(listed, name, beside)
 
 
 def _paths_in(value: Values, starts: Sequence[str], paths: str) -> Iterator[tuple[str, str]]:
@@ -152,52 +190,56 @@ def _envelopes(value: Values) -> tuple[list[str], list[str]]:
 
     First those of the usual names, then those of other ones.
     """
-    names = {name.partition(".")[0] for name in value}
-    usual = [f"{name}." for name in ENVELOPES.split("|") if name in names]
+    usual = [*_usual_envelopes(tuple(value))]
     others = [
         f"{name}."
         for name, inner in value.items()
         if isinstance(inner, dict) and not (GOLD.match(name) or _NO_ENVELOPES.fullmatch(name))
     ]
-    is_result = not guessed(tuple(value)).keys().isdisjoint(("doc_id", "rank", "score"))
-    others = [] if is_result or len(others) > _MANY else [n for n in others if n not in usual]
+    if others:
+        is_result = not guessed(tuple(value)).keys().isdisjoint(("doc_id", "rank", "score"))
+        others = [] if is_result or len(others) > _MANY else [n for n in others if n not in usual]
     return usual, others
+
+
+@lru_cache(maxsize=1024)
+def _usual_envelopes(names: tuple[str, ...]) -> tuple[str, ...]:
+    firsts = {name.partition(".")[0] for name in names}
+    return tuple(f"{name}." for name in ENVELOPES.split("|") if name in firsts)
 
 
 def _has(value: Values, path: str) -> bool:
     outer, _, name = path.rpartition(".")
-    holder = at(value, outer) if outer else value
+    holder = at(value, outer)
     return path in value or (isinstance(holder, dict) and name in holder)
 
 
 def _rows_of_ids(value: Values) -> list[Values] | None:
     """The results that an object has by their ids, or by their ranks; ``None`` for another one."""
     if value and all(isinstance(score, float) for score in value.values()):
-        return _by_score(value)
+        scored: list[Values] = [{"doc_id": name, "score": score} for name, score in value.items()]
+        return sorted(scored, key=lambda row: -row["score"])  # type: ignore[operator]
     entries: list[Values] = [
         inner if isinstance(inner, dict) else {"text": inner}
         for inner in value.values()
         if isinstance(inner, dict) or (isinstance(inner, str) and " " in inner.strip())
     ]
-    if not entries or len(entries) < len(value) or not all(map(re.compile(r"\d").search, value)):
+    if not entries or len(entries) < len(value) or not _are_ids(value):
         return None
-    for entry in entries:
-        is_placed = not guessed(tuple(entry), of_item=True).keys().isdisjoint(("rank", "score"))
-        if not (is_placed or may_be_item(entry, SHAPES[-1])):
+    roles = [guessed(tuple(entry), of_item=True).keys() for entry in entries]
+    for entry, of_entry in zip(entries, roles, strict=True):
+        if of_entry.isdisjoint(("rank", "score")) and not may_be_item(entry, USUAL):
             return None
     if all(map(str.isdecimal, value)):
         numbers = [*map(int, value)]
         are_places = sorted(numbers) in ([*range(len(value))], [*range(1, len(value) + 1)])
-        if are_places or all(
-            guessed(tuple(entry), of_item=True).get("doc_id") for entry in entries
-        ):
+        if are_places or all("doc_id" in of_entry for of_entry in roles):
             return [{"rank": n, **entry} for n, entry in zip(numbers, entries, strict=True)]
     return [{"doc_id": name, **entry} for name, entry in zip(value, entries, strict=True)]
 
 
-def _by_score(scores: Values) -> list[Values]:
-    rows: list[Values] = [{"doc_id": doc_id, "score": score} for doc_id, score in scores.items()]
-    return sorted(rows, key=lambda row: -row["score"])  # type: ignore[operator]
+def _are_ids(names: Iterable[str]) -> bool:
+    return all(any(map(str.isdigit, name)) for name in names)
 
 
 def _leaves(entries: list[object]) -> list[object]:
@@ -210,8 +252,7 @@ def _leaves(entries: list[object]) -> list[object]:
 
 def _are_results(value: object) -> bool:
     """Whether a list where answers may stand has objects that are no messages or blocks of one."""
-    entries = value if isinstance(value, list) else []
-    objects = [entry for entry in entries if isinstance(entry, dict)]
+    objects = objects_in(value) if isinstance(value, list) else []
     are_messages = any({"role", "finish_reason"} & entry.keys() for entry in objects)
     types = [entry.get("type", "Document") for entry in objects if not parsed_block(entry)]
     says_more = any(len(entry) > 1 for entry in objects)  # than the text of an answer
@@ -226,11 +267,11 @@ def fits(shape: Shape, value: object) -> bool:
     signs = (start + path for start in starts for path in shape.sign.split("|"))
     if shape.sign and all(at(value, path) is None for path in signs):
         return False
-    listed, _ = list_at(value, shape.items, is_exact=shape.name == MAPPED)
+    listed = list_of(shape, value).entries
     if listed is None:
         return False
     question = question_at(value, shape.query)[1]
-    if QUERY in shape.query or shape.name == MAPPED:
+    if QUERY in shape.query or shape.is_mapped:
         question = question or text_at(value, shape.query_id)
     is_empty = not listed or any(may_be_item(entry, shape) for entry in listed)
     return bool(question) and is_empty
@@ -309,9 +350,7 @@ def words_of(query: object, depth: int = 0) -> str:
 
 def _systems_of(value: Values, place: str = "") -> Values:
     """What an object says of the system of all lists in it; at the `place` of one, its name."""
-    english = ("system", "run", "method", "retriever", "engine", "strategy", "search_method")
-    names = (*english, "sistem", "metode")
-    texts: Values = {name: value[name] for name in names if isinstance(value.get(name), str)}
+    texts = {name: value[name] for name in _SYSTEMS if isinstance(value.get(name), str)}
     paths = "run_name|system.name|retriever.name|config.name"
     label = text_at(value, f"{paths}|{_OF_NAMED}" if _names_systems(place) else paths)
     return texts or ({"system": label} if label else {})
@@ -337,7 +376,8 @@ def records(
     if any(fits(shape, row) for row in rows):
         yield from rows
     elif isinstance(value, dict) and depth < _DEEPEST:
-        inner = [*_in_object(value, shape, depth, place)] if _names_systems(place) else []
+        are_systems = _names_systems(place) and not _are_questions(value, are_outer=True)
+        inner = [*_in_object(value, shape, depth, place)] if are_systems else []
         by_key = shape.is_usual and not inner and of_keys(value)
         yield from inner or by_key or _in_object(value, shape, depth, place)
 
@@ -347,37 +387,35 @@ def _in_object(value: Values, shape: Shape, depth: int, place: str) -> Iterator[
 
     Its names are those of systems where nothing else is beside them, or their lists ask alike.
     """
-    around = _systems_of(value, place)
     nested = {
         name: inner
         for name, inner in value.items()
         if isinstance(inner, dict | list | None) and not GOLD.match(name)
     }
-    by_name = {
-        name: [*records(inner, shape, depth=depth + 1, place=name)]
-        for name, inner in nested.items()
-    }
+    by_name = {n: [*records(v, shape, depth=depth + 1, place=n)] for n, v in nested.items()}
     groups = {name: questions for name, questions in by_name.items() if questions}
+    if not groups:
+        return
     others = {
         name: inner
         for name, inner in nested.items()
         if not (name in groups or name.lower() in _USUAL_NAMES or _NO_ENVELOPES.fullmatch(name))
     }
     are_alone = len(nested) == len(value)
-    are_lists = are_alone and all(inner[0] is not nested[name] for name, inner in groups.items())
-    is_beside_nothing = any(map(_is_nothing, others.values()))
-    are_named = not any(_OF_QUESTIONS.fullmatch(plain_name(name)) for name in (*groups, *others))
-    may_be_one = are_lists and are_named and (_names_systems(place) or is_beside_nothing)
-    are_systems = len(groups) > 1 or may_be_one
+    are_systems = len(groups) > 1 and (are_alone or _ask_alike([*groups.values()], shape))
+    if len(groups) == 1 and are_alone:
+        ((name, questions),) = groups.items()
+        are_named = not any(_OF_QUESTIONS.fullmatch(plain_name(name)) for name in (name, *others))
+        may_be_one = _names_systems(place) or any(map(_is_nothing, others.values()))
+        are_systems = are_named and may_be_one and questions[0] is not nested[name]
     are_systems = are_systems and _USUAL_NAMES.isdisjoint(map(str.lower, groups))
-    are_systems = are_systems and (are_alone or _ask_alike([*groups.values()], shape))
+    around = _systems_of(value, place)
     for name, inner in nested.items():
         system: Values = {"system": name} if are_systems else around
         yield from (_with_system(record, system) for record in by_name[name])
-        if groups and name not in groups:
-            asks = isinstance(inner, dict) and question_at(inner, shape.query)[1]
-            if asks or (are_systems and name in others):
-                yield inner if asks else [{name: inner}]
+        asks = isinstance(inner, dict) and question_at(inner, shape.query)[1]
+        if name not in groups and (asks or (are_systems and name in others)):
+            yield inner if asks else [{name: inner}]
 
 
 def _is_nothing(value: object) -> bool:
@@ -419,7 +457,7 @@ def _with_system(record: object, system: Values) -> object:
 
 def _by_list(value: object, shape: Shape, systems: Sequence[str]) -> Sequence[object]:
     """A value, or a question once for each of its systems unless a person chose its list."""
-    if not isinstance(value, dict) or shape.name == MAPPED:
+    if not isinstance(value, dict) or shape.is_mapped:
         return [value]
     return of_systems(value, systems) or [value]
 
@@ -446,8 +484,11 @@ def label_of(entries: Sequence[object], groups: Sequence[Sequence[object]], shap
 
 
 def _told_apart(records: Sequence[object], shape: Shape) -> str:
-    """The only name under which records have texts that each question has once, "" for none."""
-    objects = [record for record in records if isinstance(record, dict)]
+    """The only name under which records have texts that each question has once, "" for none.
+
+    A name or texts of the occasion (a date, an id) tell runs of one system apart, not systems.
+    """
+    objects = objects_in([*records])
     questions = [
         question_at(record, shape.query)[1] or text_at(record, shape.query_id) for record in objects
     ]
@@ -459,7 +500,10 @@ def _told_apart(records: Sequence[object], shape: Shape) -> str:
     for name in objects[0]:
         texts = [text for record in objects if isinstance(text := record.get(name), str)]
         are_all = len(texts) == len(objects) and len({*texts}) == most
-        if are_all and len({*zip(questions, texts, strict=True)}) == len(objects):
+        if not are_all or len({*zip(questions, texts, strict=True)}) < len(objects):
+            continue
+        is_occasion = _OF_OCCASIONS.search(plain_name(name)) or all(map(_OCCASION.fullmatch, texts))
+        if not is_occasion and guessed((name,)).keys().isdisjoint(("answer", "category", "rater")):
             names.append(name)
     return names[0] if len(names) == 1 else ""
 
@@ -473,7 +517,7 @@ def _ask_alike(groups: Sequence[Sequence[object]], shape: Shape) -> bool:
 
 def systems_beside(values: Sequence[object], shape: Shape) -> list[str]:
     """The names under which any of these objects has the lists of systems beside its question."""
-    objects = (value for value in values if isinstance(value, dict) and shape.name != MAPPED)
+    objects = [] if shape.is_mapped else objects_in([*values])
     systems = (row["system"] for value in objects for row in of_systems(value))
     return [*dict.fromkeys(map(str, systems))]
 
@@ -487,8 +531,7 @@ def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | N
         for shape in (chosen,) if chosen else shapes:
             objects = (record for record in records(value, shape) if isinstance(record, dict))
             record = next(objects, None)
-            is_exact = shape.name == MAPPED
-            if record is not None and list_at(record, shape.items, is_exact=is_exact)[0]:
+            if record is not None and list_of(shape, record).entries:
                 return shape
             empty = empty or (shape if record is not None else None)
     return empty
@@ -525,7 +568,7 @@ def columnar(value: object) -> object:
     beside = {name: inner for name, inner in value.items() if isinstance(inner, list)}
     inner = (inner for inner in value.values() if isinstance(inner, dict))
     tables = (rows_of_columns(beside | columns) or [] for columns in inner)
-    rows = next((rows for rows in tables if any(fits(SHAPES[-1], row) for row in rows)), [])
+    rows = next((rows for rows in tables if any(fits(USUAL, row) for row in rows)), [])
     return [_systems_of(value) | row for row in rows] or value
 
 
@@ -535,31 +578,43 @@ def of_keys(value: Values) -> list[Values] | None:
     These are several words or, each of them, an id with a digit.
     """
     are_texts = any(re.search(r"\S\s+\S", name) or not name.isascii() for name in value)
-    are_ids = all(any(map(str.isdigit, name)) for name in value)
+    are_ids = _are_ids(value)
     if not (value and (are_texts or are_ids)) or not _USUAL_NAMES.isdisjoint(map(str.lower, value)):
         return None
-    questions = [{"query": n, **v} for n, v in value.items() if isinstance(v, dict)][:LOOKED_AT]
-    systems = systems_beside(questions, SHAPES[-1])
+    if _are_questions(value, are_outer=False):
+        return None
+    role = "query" if are_texts else "query_id"
+    answered = [(n, v) for n, v in value.items() if isinstance(v, dict)][:LOOKED_AT]
+    beside = systems_beside([{"query": n, **v} for n, v in answered], USUAL)
+    systems = beside or systems_beside([{"query": n, "systems": v} for n, v in answered], USUAL)
     rows: list[Values] = []
     for name, inner in value.items():
-        question: Values = {"query" if are_texts else "query_id": name}
-        match inner:
-            case list():
-                rows.append({**question, "results": inner})
-            case dict() if listed := _rows_of_ids(inner):
-                rows.append({**question, "results": listed})
-            case dict():
-                row: Values = {**question, **inner}
-                by_system = {**question, "systems": inner}
-                rows += of_systems(row, systems) or of_systems(by_system) or [row]
-            case _:
-                return None
+        listed = (_rows_of_ids(inner) or inner) if isinstance(inner, dict) else inner
+        if isinstance(listed, list):
+            rows.append({role: name, "results": listed})
+        elif isinstance(listed, dict):
+            row: Values = {role: name, **listed}
+            alone: Values = {role: name, "systems": listed}
+            rows += of_systems(row, systems) or of_systems(alone, systems) or [row]
+        else:
+            return None
     words = [question_at(row, QUERY)[1] for row in rows]
     if are_ids and len({*filter(None, words)}) < sum(map(bool, words)):
         return None  # it is the same questions that each key has
-    are_fit = [fits(SHAPES[-1], row) for row in rows[:LOOKED_AT]]
-    asks = ["system" in row or bool(question_at(row, QUERY)[1]) for row in rows[:LOOKED_AT]]
+    are_fit = [fits(USUAL, row) for row in rows[:LOOKED_AT]]
+    asks = ["system" in row or bool(words) for row, words in zip(rows, words[:LOOKED_AT])]  # noqa: B905
     return rows if all(are_fit) or (all(asks) and any(are_fit)) else None
+
+
+def _are_questions(value: Values, *, are_outer: bool) -> bool:
+    """Whether only the outer names, or only the inner ones, of an object are called as questions.
+
+    >>> _are_questions({"q1": {"bm25": []}, "q2": {"bm25": []}}, are_outer=True)
+    True
+    """
+    inner_names = [name for inner in value.values() if isinstance(inner, dict) for name in inner]
+    outer, inner = (all(map(_QUESTION_ID.fullmatch, names)) for names in (value, inner_names))
+    return bool(inner_names) and outer is are_outer and inner is not are_outer
 
 
 def of_systems(value: Values, systems: Sequence[str] = ()) -> list[Values]:
@@ -568,84 +623,93 @@ def of_systems(value: Values, systems: Sequence[str] = ()) -> list[Values]:
     The lists stand in an object or a list of its own, or beside the question: under the names of
     `systems`, which other questions have, some of them may be empty, or what stands for them.
     """
-    for place in (*value, ""):
-        holder = value[place] if place else value
-        holder = _by_system(holder, place) if isinstance(holder, list) else holder
+    for place, holder in _holders_of_systems(value):
         by_system = systems_in(holder, place)
-        if systems and (by_system or not place or _OF_RESULTS.fullmatch(plain_name(place))):
-            values = holder if isinstance(holder, dict) else {}
-            by_system = {name: values[name] for name in systems if name in values} | by_system
+        if by_system or not place or _is_of_results(place):
+            by_system = {name: holder[name] for name in systems if name in holder} | by_system
         if not by_system:
             continue
         left_out = (place,) if place else by_system
         common = {name: inner for name, inner in value.items() if name not in left_out}
-        has_question = question_at(common, QUERY)[1] or text_at(common, SHAPES[-1].query_id)
-        if has_question and list_at(common, USUAL_ITEMS)[0] is None:
+        if list_at(common, USUAL_ITEMS).entries is not None:
+            continue
+        if question_at(common, QUERY)[1] or text_at(common, USUAL.query_id):
             return [common | _of_system(name, inner) for name, inner in by_system.items()]
     return []
+
+
+def _holders_of_systems(value: Values) -> Iterator[tuple[str, Values]]:
+    """The objects in an object by their names, those in a list by their systems; itself last."""
+    for place, inner in value.items():
+        holder = _by_system(inner, place) if isinstance(inner, list) else inner
+        if isinstance(holder, dict) and holder:
+            yield place, holder
+    yield "", value
 
 
 def _of_system(system: str, inner: object) -> Values:
     """What a question has of one system: its list, or the values beside it without their id."""
     values = inner if isinstance(inner, dict) else {"results": inner}
-    return {name: inner for name, inner in values.items() if name not in OPEN_IDS} | {
-        "system": system
-    }
+    return {n: v for n, v in values.items() if n not in OPEN_IDS} | {"system": system}
 
 
-def systems_in(value: object, place: str = "") -> Values:
+def systems_in(value: Values, place: str = "") -> Values:
     """The list of each system by its name, or the object that has the list; ``{}`` for none.
 
     The lists have objects with the same id or text under names that nobody uses for anything else.
     Where `place` is called as results are, and has nothing else, either is enough.
     """
-    values = value if isinstance(value, dict) else {}
-    holders = {n: v for n, v in values.items() if isinstance(v, list) or _holds_lists(v)}
+    holders = {n: v for n, v in value.items() if isinstance(v, list) or _holds_lists(v)}
     if not holders:
         return {}
-    is_map = len(holders) == len(values) and bool(_OF_RESULTS.fullmatch(plain_name(place)))
-    lists: dict[str, list[object]] = {}
-    for name, inner in holders.items() if is_map or len(holders) > 1 else ():
-        listed = list_at(inner, USUAL_ITEMS)[0] if isinstance(inner, dict) else inner
-        if listed is not None and not GOLD.match(name):
-            lists[name] = listed
-    is_map = is_map and len(lists) == len(values)
-    if not is_map:
-        lists = _of_most_items(lists)
-    if not lists:
+    is_map = len(holders) == len(value) and _is_of_results(place)
+    if not is_map and len(holders) == 1:
         return {}
+    lists: dict[str, list[object]] = {}
+    for name, inner in holders.items():
+        listed = list_at(inner, USUAL_ITEMS).entries if isinstance(inner, dict) else inner
+        if isinstance(listed, list) and not GOLD.match(name):
+            lists[name] = listed
+    is_map = is_map and len(lists) == len(value)
+    lists = lists if is_map else _of_most_items(lists)
     firsts = [listed[0] for listed in lists.values() if listed]
-    kinds = {_kind_of_item(entry) for entry in firsts}
-    if len(kinds) > 1 or not all(may_be_item(entry, SHAPES[-1]) for entry in firsts):
+    are_items = all(may_be_item(first, USUAL) for first in firsts)
+    if not are_items or len({*map(_kind_of_item, firsts)}) > 1:
         return {}
     have_objects = len(firsts) == len(lists) > 1 and isinstance(firsts[0], dict)
     have_own_names = _USUAL_NAMES.isdisjoint(map(plain_name, lists))
     have_own_names = have_own_names and not any(map(str.isdecimal, lists))
-    are_lists = have_own_names and (bool(firsts) or len(lists) > 1)
-    is_of_systems = (have_objects or are_lists) if is_map else (have_objects and have_own_names)
-    return {name: holders[name] for name in lists} if is_of_systems else {}
+    is_enough = have_objects or (have_own_names and (len(lists) > 1 or bool(firsts)))
+    are_systems = is_enough if is_map else have_objects and have_own_names
+    return {name: holders[name] for name in lists} if are_systems else {}
+
+
+@lru_cache(maxsize=1024)
+def _is_of_results(place: str) -> bool:
+    return bool(_OF_RESULTS.fullmatch(plain_name(place)))
 
 
 def _of_most_items(lists: Mapping[str, list[object]]) -> dict[str, list[object]]:
     """Those of several lists that have objects with the same names of id and text as most have."""
-    firsts = {name: listed[0] for name, listed in lists.items() if listed}
     kinds = {
-        name: _kind_of_item(first) for name, first in firsts.items() if isinstance(first, dict)
+        name: _kind_of_item(listed[0])
+        for name, listed in lists.items()
+        if listed and isinstance(listed[0], dict)
     }
     most = Counter(filter(None, kinds.values())).most_common(1)
     return {name: lists[name] for name, kind in kinds.items() if most and kind == most[0][0]}
 
 
 def _holds_lists(value: object) -> bool:
-    return isinstance(value, dict) and any(isinstance(v, dict | list) for v in value.values())
+    return isinstance(value, dict) and has_objects([*value.values()])
 
 
 def _by_system(entries: list[object], place: str) -> Values:
     """Objects in a list by the system that each names; ``{}`` where they name no system or one."""
-    paths = SHAPES[-1].system
-    if _names_systems(place):
-        paths = f"{paths}|{_OF_NAMED}"
-    if not (any(map(_holds_lists, entries[:LOOKED_AT])) and text_at(entries[0], paths)):
+    if not any(map(_holds_lists, entries[:LOOKED_AT])):
+        return {}
+    paths = f"{USUAL.system}|{_OF_NAMED}" if _names_systems(place) else USUAL.system
+    if not text_at(entries[0], paths):  # soon seen of most lists
         return {}
     by_system = {text_at(entry, paths): entry for entry in entries}
     return by_system if "" not in by_system and len(by_system) == len(entries) else {}

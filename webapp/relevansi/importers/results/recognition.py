@@ -52,7 +52,7 @@ from relevansi.importers.results.rows import (
     item_of,
     role_of,
 )
-from relevansi.importers.results.shapes import MAPPED, SHAPES, Shape
+from relevansi.importers.results.shapes import SHAPES, USUAL, Shape
 from relevansi.importers.results.unknown import MEASURE, unknown_json
 from relevansi.importers.runs.json_documents import kind_of
 from relevansi.kinds.document import Document
@@ -254,7 +254,7 @@ def _json(file: File, chosen: Columns) -> Source:
         return source
     mapped = shapes.mapped(chosen)
     has_spans = any(map(spans.spans_in, values))
-    shape = SHAPES[-1] if has_spans and not mapped else _shape(values, mapped)
+    shape = USUAL if has_spans and not mapped else _shape(values, mapped)
     if shape:
         words = SPANS if has_spans else shape.name
         prepared = [] if mapped else [*map(json_forms.prepared, values)]
@@ -297,10 +297,10 @@ def _paths_of_id(file: File, shape: Shape, questions: Sequence[object], beside: 
 
     Of several ids that the shape does not tell apart, it is the one that the collections have.
     """
-    lists = (json_questions.list_at(q, shape.items)[0] for q in questions if isinstance(q, dict))
+    lists = (json_questions.list_of(shape, q).entries for q in questions if isinstance(q, dict))
     entries = (entry for listed in lists for entry in listed or () if isinstance(entry, dict))
     results = [*islice(entries, _LOOKED_AT)]
-    if not results or shape.name == MAPPED:
+    if not results or shape.is_mapped:
         return shape.doc_id
     paths = shape.doc_id.split("|")
     first = next((path for path in paths if any(text_at(r, path) for r in results)), "")
@@ -341,13 +341,11 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
 
 def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     """JSON with an object for each row, question or document; raises `UnknownNames`."""
-    rows = [row for value in values for row in (value if isinstance(value, list) else [value])]
-    objects = [row for row in rows if isinstance(row, dict)]
+    objects = [*chain.from_iterable(map(records.objects_in, values))]
     looked_at = [(_filled_values(row), row) for row in objects[:_LOOKED_AT]] or [({}, {})]
     roles = [role_of(columns_of(tuple(flat), chosen)) for flat, _ in looked_at]
     # One that lacks what the others have may be the first.
-    places = (at for at, role in enumerate(roles) if role in ("result", "grade"))
-    at = next(places, 0)
+    at = next((at for at, role in enumerate(roles) if role in ("result", "grade")), 0)
     (flat, row), role = looked_at[at], roles[at]
     columns = columns_of(tuple(flat), chosen)
     cells = ([row.get(name) for name in flat] for row, _ in looked_at)
@@ -364,14 +362,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
         raise unknown_json(file, objects[at : at + _LOOKED_AT])  # its text may be the answer
 
     def read(beside: Beside) -> Iterator[Row]:
-        entries = (
-            (line if entries is value else place, entry)
-            for line, value in records.read(file)
-            for entries in [_rows_of(value)]
-            for place, entry in enumerate(
-                entries if entries and isinstance(entries, list) else [entries], 1
-            )
-        )
+        entries = chain.from_iterable(_lines_of_rows(*value) for value in records.read(file))
         id_column: Columns = {}
         if "doc_id" not in chosen:
             id_column = known_id(file, head, columns, beside.known_ids)
@@ -399,6 +390,13 @@ def _rows_of(value: object) -> object:
     return graded_records.rows_in(value) or json_questions.columnar(value)
 
 
+def _lines_of_rows(line: int, value: object) -> Iterator[tuple[int, object]]:
+    """The rows of a value, each with its line, else its place among them."""
+    rows = _rows_of(value)
+    for place, row in enumerate(rows if rows and isinstance(rows, list) else [rows], 1):
+        yield line if rows is value else place, row
+
+
 def _filled_values(row: Values) -> Values:
     return {name: value for name, value in flat_row(row).items() if as_text(value)}
 
@@ -406,13 +404,11 @@ def _filled_values(row: Values) -> Values:
 def _judgments(value: object) -> list[Values]:
     """The entries with a query and ratings in a judgment list of the Search Relevance Workbench."""
     listed = at(value, "judgmentRatings") or at(value, "_source.judgmentRatings") or value
-    entries = listed if isinstance(listed, list) else [listed]
     return [
         entry
-        for entry in entries
-        if isinstance(entry, dict)
-        and isinstance(entry.get("ratings"), list)
-        and all(isinstance(rating, dict) and "docId" in rating for rating in entry["ratings"])
+        for entry in records.objects_in(listed)
+        if isinstance(ratings := entry.get("ratings"), list)
+        and all(isinstance(rating, dict) and "docId" in rating for rating in ratings)
     ]
 
 
@@ -436,10 +432,9 @@ def _read_rank_eval(file: File, _columns: Columns) -> Iterator[Row]:
             listed = {"query_id": query_id}
             if isinstance(detail, dict) and "hits" in detail:
                 listed["results"] = detail["hits"]
-            yield from json_lists.read(file, [(line, listed)], SHAPES[-1])
-            unrated = at(detail, "unrated_docs")
-            for entry in unrated if isinstance(unrated, list) else ():
-                values = flattened(entry) if isinstance(entry, dict) else {}
+            yield from json_lists.read(file, [(line, listed)], USUAL)
+            for entry in records.objects_in(at(detail, "unrated_docs")):
+                values = flattened(entry)
                 item = item_of(values, guessed(tuple(values), of_item=True))
                 if item is not None:
                     yield Row(line, "grade", query_id=query_id, item=item)

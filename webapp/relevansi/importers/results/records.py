@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
@@ -27,6 +27,7 @@ from relevansi.importers.results.rows import (
 from relevansi.json_text import RepeatedKey
 
 _LONGEST_LITERAL = 2**20
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _OF_ID = re.compile(r"[\d/_:#@.-]")
 
 
@@ -81,8 +82,10 @@ def unwrapped(value: object) -> object:
     """What an object has that has nothing else, and no text or number of a question itself."""
     while isinstance(value, dict) and len(value) == 1:
         ((name, inner),) = value.items()
+        if name not in _WRAPS or not isinstance(inner, dict | list):
+            break
         parts = inner.values() if isinstance(inner, dict) else inner
-        if name not in _WRAPS or not isinstance(inner, dict | list) or not has_only_objects(parts):
+        if not all(isinstance(part, dict | list) for part in parts):
             break
         value = inner
     return value
@@ -114,9 +117,8 @@ def _values_in(file: File) -> Iterator[tuple[int, object]]:
 
 
 def _after_blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at
+    blanks = _BLANKS.match(text, at)
+    return blanks.end() if blanks else at
 
 
 def _refuse(file: File, wrong: Exception, line: int) -> NoReturn:
@@ -217,8 +219,11 @@ def _joined(entries: list[object], path: str) -> list[object] | None:
 
 def text_at(value: object, paths: str) -> str:
     """The text at the first of these paths that has one."""
-    texts = (as_text(at(value, path)).strip() for path in paths.split("|") if path)
-    return next(filter(None, texts), "")
+    for path in filter(None, paths.split("|")):
+        inner = at(value, path)
+        if inner is not None and (text := as_text(inner).strip()):
+            return text
+    return ""
 
 
 _OF_SPLIT = (
@@ -288,37 +293,48 @@ def entries_of(listed: list[object], name: str, beside: Mapping[str, object]) ->
     An entry that has such lists itself is a result for each of their texts.
     """
     part = part_of(name) or "text"
-    are_ids = ROLE_OF_PART.get(part) == "doc_id"
-    columns: dict[str, list[object]] = {}
-    roles = {ROLE_OF_PART.get(part, part)}
-    for column, cells in beside.items():
-        cell_part = part_of(column)
-        role = ROLE_OF_PART.get(cell_part, "")
-        if role and role not in roles and isinstance(cells, list) and len(cells) == len(listed):
-            roles.add(role)
-            columns[cell_part] = cells
+    columns = _columns_beside(listed, part, beside)
     texts = [entry for entry in listed if isinstance(entry, str)]
-    is_plain = bool(texts) and not any(isinstance(entry, dict) for entry in listed)
-    are_bare = is_plain and not columns and all(map(BARE_ID.fullmatch, texts))
-    if are_bare and any(map(_OF_ID.search, texts)):  # else they are words, such as names
-        part = "doc_id"
+    are_ids = ROLE_OF_PART.get(part) == "doc_id"
+    if texts and not columns and not objects_in(listed):
+        # Without a digit or a sign they are words, such as names.
+        are_bare = all(map(BARE_ID.fullmatch, texts)) and any(map(_OF_ID.search, texts))
+        part = "doc_id" if are_bare else part
     rows: list[object] = []
     for place, entry in enumerate(listed):
+        cells = {column: values[place] for column, values in columns.items()}
         if isinstance(entry, dict):
-            of_entry = guessed(tuple(entry), of_item=True)
-            cells = {p: c[place] for p, c in columns.items() if ROLE_OF_PART[p] not in of_entry}
-            inner = entry.get(of_entry.get("text", ""))
-            has_id = isinstance(entry.get(of_entry.get("doc_id", "")), str | int)
-            several = rows_of_lists(entry) if isinstance(inner, list) and not has_id else None
-            rows += several or [cells | entry]
+            rows += _with_cells(entry, cells)
         elif isinstance(entry, list) and entry:
             rows.append(entry)
         elif columns or are_ids or (part == "doc_id" and isinstance(entry, str)):
-            cells = {p: c[place] for p, c in columns.items()}
             rows.append({part: entry, **cells})
         else:
             rows.append(entry)
     return rows
+
+
+def _columns_beside(
+    listed: list[object], part: str, beside: Mapping[str, object]
+) -> dict[str, list[object]]:
+    """The lists as long as one of this part, the first of each role, by the part that each has."""
+    columns: dict[str, list[object]] = {}
+    roles = {"", ROLE_OF_PART.get(part, part)}
+    for name, cells in beside.items():
+        role = ROLE_OF_PART.get(part_of(name), "")
+        if role not in roles and isinstance(cells, list) and len(cells) == len(listed):
+            roles.add(role)
+            columns[part_of(name)] = cells
+    return columns
+
+
+def _with_cells(entry: Values, cells: Values) -> list[Any]:
+    """An entry with the cells that it does not state itself, else the results in its own lists."""
+    roles = guessed(tuple(entry), of_item=True)
+    are_texts = isinstance(entry.get(roles.get("text", "")), list)
+    has_id = isinstance(entry.get(roles.get("doc_id", "")), str | int)
+    several = rows_of_lists(entry) if are_texts and not has_id else None
+    return several or [{n: v for n, v in cells.items() if ROLE_OF_PART[n] not in roles} | entry]
 
 
 def rows_of_lists(value: Values) -> list[object] | None:
@@ -336,16 +352,24 @@ def of_one_search(value: Values) -> dict[str, list[Any]]:
     """The lists in an object, those of one search among several without the list around them."""
     lists = {name: inner for name, inner in value.items() if isinstance(inner, list)}
     inner_lists = {
-        name: inner[0]
-        for name, inner in lists.items()
-        if len(inner) == 1 and isinstance(inner[0], list) and part_of(name)
+        name: inner
+        for name, outer in lists.items()
+        if (inner := only_list(outer)) is not outer and part_of(name)
     }
     are_of_one = len(inner_lists) > 1 and len({*map(len, inner_lists.values())}) == 1
     return lists | inner_lists if are_of_one else lists
 
 
-def has_only_objects(listed: Iterable[object]) -> bool:
-    return all(isinstance(entry, dict | list) for entry in listed)
+def only_list(value: Any) -> Any:
+    """The only list in a list; any other value as it is."""
+    is_one = isinstance(value, list) and len(value) == 1 and isinstance(value[0], list)
+    return value[0] if is_one else value
+
+
+def objects_in(value: object) -> list[Values]:
+    """The objects in a list, or the one that a value is; ``[]`` for any other value."""
+    entries = value if isinstance(value, list) else [value]
+    return [entry for entry in entries if isinstance(entry, dict)]
 
 
 def has_objects(listed: Sequence[object]) -> bool:

@@ -92,6 +92,11 @@ class Shape(Struct, frozen=True):
     def is_usual(self) -> bool:
         return self.items is USUAL_ITEMS
 
+    @property
+    def is_mapped(self) -> bool:
+        """Whether a person chose its paths."""
+        return self.name == MAPPED
+
     def before(self, columns: Columns) -> Shape:
         """This shape with the paths that a person chose before its own."""
         roles = (role for role, path in columns.items() if path and hasattr(self, role))
@@ -197,6 +202,7 @@ SHAPES = (
     Shape(mark("JSON with a list for each question"), "lists.jsonl", USUAL_ITEMS),
 )  # fmt: skip
 """Every shape, the usual one last: the first that fits an object reads its file."""
+USUAL = SHAPES[-1]
 ENVELOPES = (
     "prediction|response|result|results|output|outputs|data|body|retrieved|retrieval|search|"
     "search_results|web"

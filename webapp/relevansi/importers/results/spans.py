@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from relevansi import json_text
-from relevansi.importers.results.records import at, literal
+from relevansi.importers.results.records import at, literal, objects_in
 from relevansi.importers.results.rows import Values, as_text
 
 _SPELLED = {"spanId": "span_id", "traceId": "trace_id"}  # in OTLP
@@ -29,9 +29,9 @@ def spans_in(value: object) -> list[object]:
     """The span that a JSON value is, or the list of those that it holds; ``[]`` for any other."""
     if isinstance(value, dict) and not is_span(value):
         value = next(filter(None, (at(value, path) for path in _PLACES)), None)
+    are_spans = any(map(is_span, objects_in(value)[:_LOOKED_AT]))
     entries = value if isinstance(value, list) else [value]
-    objects = [entry for entry in entries if isinstance(entry, dict)]
-    return entries if any(map(is_span, objects[:_LOOKED_AT])) else []
+    return entries if are_spans else []
 
 
 def is_span(value: Values) -> bool:
