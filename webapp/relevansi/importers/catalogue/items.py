@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from relevansi.importers.results import files, json_questions, recognition, records, tables
+from relevansi.importers.results import files, json_systems, recognition, records, tables
 from relevansi.importers.results.files import Dropped, File, reading
 from relevansi.importers.results.recognition import Beside
 from relevansi.importers.results.rows import (
@@ -142,7 +142,7 @@ def _entries(line: int, value: object) -> Iterator[tuple[int, object]]:
         listed = value
     else:
         lists = [inner for inner in value.values() if _is_of_objects(inner)]
-        listed = lists[0] if len(lists) == 1 else json_questions.columnar(value)
+        listed = lists[0] if len(lists) == 1 else json_systems.columnar(value)
     yield from enumerate(listed, 1) if isinstance(listed, list) else [(line, listed)]
 
 

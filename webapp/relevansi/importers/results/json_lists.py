@@ -15,14 +15,13 @@ from relevansi.importers.results.json_forms import prepared
 from relevansi.importers.results.json_items import has_several_ids, item_in
 from relevansi.importers.results.json_questions import (
     GOLD,
-    columnar,
     fits,
     is_wanted,
     list_of,
     question_at,
-    records,
     words_of,
 )
+from relevansi.importers.results.json_systems import columnar, records
 from relevansi.importers.results.records import ROLE_OF_PART, at, only_list, part_of, text_at
 from relevansi.importers.results.rows import (
     WRAPPERS,
@@ -232,7 +231,7 @@ def lists_beside(value: Values, path: str, listed: list[object]) -> list[str]:
         if _may_be_results(name, inner, listed):
             names.append(name)
         elif isinstance(inner, dict) and not GOLD.match(name):
-            lists = (key for key, other in inner.items() if _may_be_results(key, other, listed))
+            lists = (key for key, part in inner.items() if _may_be_results(key, part, listed))
             names += [f"{name}.{key}" for key in lists if inner[key] != raw]
     return names
 

@@ -19,6 +19,7 @@ from relevansi.importers.results import (
     json_forms,
     json_lists,
     json_questions,
+    json_systems,
     records,
     shapes,
     spans,
@@ -258,9 +259,9 @@ def _json(file: File, chosen: Columns) -> Source:
     if shape:
         words = SPANS if has_spans else shape.name
         prepared = [] if mapped else [*map(json_forms.prepared, values)]
-        systems = json_questions.systems_beside(prepared, shape)
-        groups = [[*json_questions.records(value, shape)] for value in prepared]
-        label = json_questions.label_of(prepared, groups, shape)
+        systems = json_systems.systems_beside(prepared, shape)
+        groups = [[*json_systems.records(value, shape)] for value in prepared]
+        label = json_systems.label_of(prepared, groups, shape)
         shape = shape if mapped else shape.before(chosen)
         listed = [*chain.from_iterable(groups)]
         read = partial(_read_lists, file, shape, systems, label, listed)
@@ -277,7 +278,7 @@ def _json(file: File, chosen: Columns) -> Source:
 def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
     """The shape of values as they stand, else with their columns turned into rows."""
     records = [json_forms.prepared(value, is_mapped=mapped is not None) for value in values]
-    return json_questions.shape_of([*records, *map(json_questions.columnar, records)], mapped)
+    return json_systems.shape_of([*records, *map(json_systems.columnar, records)], mapped)
 
 
 def _read_lists(
@@ -387,7 +388,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
 
 
 def _rows_of(value: object) -> object:
-    return graded_records.rows_in(value) or json_questions.columnar(value)
+    return graded_records.rows_in(value) or json_systems.columnar(value)
 
 
 def _lines_of_rows(line: int, value: object) -> Iterator[tuple[int, object]]:

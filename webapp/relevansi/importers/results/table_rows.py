@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from relevansi.importers.results import json_forms, json_lists, json_questions, shapes, tables
+from relevansi.importers.results import json_forms, json_lists, json_systems, shapes, tables
 from relevansi.importers.results.columns import (
     Head,
     Known,
@@ -245,7 +245,7 @@ def _shape_of(file: File, head: Head, chosen: Columns) -> shapes.Shape | None:
     cells = chain.from_iterable(value.values() for value in values)
     if not mapped and not any(isinstance(cell, list | dict) for cell in cells):
         return None
-    return json_questions.shape_of([*map(json_forms.prepared, values)], mapped)
+    return json_systems.shape_of([*map(json_forms.prepared, values)], mapped)
 
 
 def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]) -> Values:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from relevansi.importers.results import guesses, json_lists, json_questions, shapes
+from relevansi.importers.results import guesses, json_lists, json_systems, shapes
 from relevansi.importers.results.files import File
 from relevansi.importers.results.records import at
 from relevansi.importers.results.rows import Columns, Row, columns_of
@@ -66,7 +66,7 @@ def unknown_json(file: File, values: Sequence[object]) -> UnknownNames:
     refused.names, refused.columns = {}, columns
     if columns:
         shape = shapes.mapped(columns)
-        record = next(json_questions.records(value, shape), value) if shape else value
+        record = next(json_systems.records(value, shape), value) if shape else value
         paths = guesses.paths_of(record, into_lists=True)
         items = at(record, columns["items"])
         entry = items[0] if isinstance(items, list) and items else {}

@@ -104,20 +104,20 @@ def item_fields(kind: EvaluationKind, item: EvaluationItem) -> Shown:
     Why it was scored so is computed anew from the row, but no embedder is asked again: the stored
     parts have the cosines.
     """
-    shown = {
+    fields = {
         EvaluationKind.ANSWERS: _answer,
         EvaluationKind.CHUNKS: _chunks,
         EvaluationKind.JSON: _json,
     }[kind](item)
-    cut = {name: _cut(shown[name], LONGEST_PART)[0] for name in shown if name != "parts"}
+    cut = {name: _cut(fields[name], LONGEST_PART)[0] for name in fields if name != "parts"}
     cut["parts"], room = [], MOST_CHARACTERS
-    for part in shown["parts"][:MOST_PARTS]:
+    for part in fields["parts"][:MOST_PARTS]:
         if room > 0:
             share = min(LONGEST_PART, room)
             part_cut, unused = _cut(part, share)
             cut["parts"].append(part_cut)
             room -= share - unused
-    return {**cut, "is_cut": cut != shown, "n_parts": len(shown["parts"])}
+    return {**cut, "is_cut": cut != fields, "n_parts": len(fields["parts"])}
 
 
 def _cut(value: Any, room: int) -> tuple[Any, int]:
