@@ -206,8 +206,8 @@ SOLR: dict[str, object] = {"responseHeader": {"params": {"q": "red dress"}}}
     [
         ({"Query": "red dress", "Results": NET}, BOTH),
         ({"QUERY": "red dress", "HITS": [{"ID": i, "TEXT": text} for i, text in BOTH]}, BOTH),
-        ({"Query": "red dress", "Value": [{"Score": 1, "Document": one} for one in NET]}, BOTH),
-        ({"Query": "red dress", "Hits": [{"Score": 1, "Source": one} for one in NET]}, BOTH),
+        ({"Query": "red dress", "Value": [{"Score": 1, "Document": document} for document in NET]}, BOTH),
+        ({"Query": "red dress", "Hits": [{"Score": 1, "Source": source} for source in NET]}, BOTH),
         ({"UserInput": "red dress", "RetrievedContexts": TEXTS}, ONLY_TEXTS),
         ({"SearchText": "red dress", "SearchResults": {"Results": NET}}, BOTH),
         ([{"json": {**RED, "documents": DOCS}, "pairedItem": {"item": 0}}], BOTH),
@@ -481,10 +481,10 @@ def test_an_empty_list_beside_no_error_is_one() -> None:
     assert group.runs[0].queries[0].state is QueryState.EMPTY
 
 
-@pytest.mark.parametrize("other", ["null", "7", '"red dress"', '["a"]', json.dumps(DOCS)])
-def test_a_line_that_is_no_question_is_named(other: str) -> None:
+@pytest.mark.parametrize("text", ["null", "7", '"red dress"', '["a"]', json.dumps(DOCS)])
+def test_a_line_that_is_no_question_is_named(text: str) -> None:
     line = json.dumps({"query": "boots", "results": DOCS})
-    group = read_files([("r.jsonl", f"{line}\n{other}\n".encode())])
+    group = read_files([("r.jsonl", f"{line}\n{text}\n".encode())])
 
     assert lists(group) == {"r": {"boots": BOTH}}
     assert {problem.line for problem in group.problems if problem.severity == "error"} == {2}
@@ -591,11 +591,11 @@ def test_an_item_with_lists_of_texts_is_a_result_for_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "other"),
+    ("name", "second"),
     [("passages_reranked", [*reversed(DOCS)]), ("context_ids", ["d7"]), ("scores", [0.9])],
 )
-def test_a_second_list_of_a_question_is_named(name: str, other: list[object]) -> None:
-    group = read({"question": "boots", "passages": DOCS, name: other})
+def test_a_second_list_of_a_question_is_named(name: str, second: list[object]) -> None:
+    group = read({"question": "boots", "passages": DOCS, name: second})
 
     assert [p.details["place"] for p in group.problems if p.code == "results_list_beside"] == [name]
 
@@ -1086,14 +1086,14 @@ def test_ids_under_a_name_that_nobody_knows_are_asked_about_in_rows_of_json_too(
 
 
 @pytest.mark.parametrize(
-    ("other", "sketch"),
+    ("entry", "sketch"),
     [(None, "null"), (7, "0"), (["a"], "[text]"), ([], "[]"), ({"note": "a"}, "note: text")],
 )
 @pytest.mark.parametrize("outer", ["results", "queries"])
 def test_what_is_no_question_among_those_in_an_object_is_named(
-    other: object, sketch: str, outer: str
+    entry: object, sketch: str, outer: str
 ) -> None:
-    questions = [{"query": "boots", "documents": DOCS}, other, {"query": "a", "documents": DOCS}]
+    questions = [{"query": "boots", "documents": DOCS}, entry, {"query": "a", "documents": DOCS}]
     group = read({"system": "bm25", outer: questions})
 
     assert lists(group) == {"bm25": {"boots": BOTH, "a": BOTH}}
@@ -1112,8 +1112,8 @@ def test_a_system_without_questions_among_others_is_named() -> None:
 
 def test_several_ids_at_the_place_of_one_are_no_id() -> None:
     parts = [{"id": "d7", "content": "A"}, {"id": "d2", "content": "B"}]
-    whole: Json = {"segment": parts[0], "score": 0.9}
-    group = read({"query": {"content": "boots"}, "records": [{"segment": parts}, whole]})
+    record: Json = {"segment": parts[0], "score": 0.9}
+    group = read({"query": {"content": "boots"}, "records": [{"segment": parts}, record]})
 
     assert lists(group) == {"r": {"boots": [("d7", "A")]}}
     assert group.runs[0].queries[0].holes == (1,)
@@ -1166,14 +1166,14 @@ def test_a_text_and_an_id_under_names_that_nobody_knows_are_named() -> None:
     assert "--columns text=wording" in message(problem)
 
     items = [{"doi": doc["id"], "wording": doc["text"]} for doc in DOCS]
-    line = json.dumps({"query": "boots", "results": [{"title": "A b", **one} for one in items]})
-    named = [
+    line = json.dumps({"query": "boots", "results": [{"title": "A b", **item} for item in items]})
+    options = [
         problem.details["map"]
         for problem in read_files([("r.jsonl", line.encode())]).problems
         if problem.code == "results_role_unread"
     ]
-    assert named == ["text=wording", "doc_id=doi"]
-    columns = dict(text.split("=") for text in map(str, named))
+    assert options == ["text=wording", "doc_id=doi"]
+    columns = dict(text.split("=") for text in map(str, options))
     group = read_files([("r.jsonl", line.encode())], Choices(columns=columns))
     assert lists(group) == {"r": {"boots": BOTH}}
     assert "results_role_unread" not in codes(group)
@@ -1385,10 +1385,10 @@ SPAN = {"name": "r", "span_kind": "RETRIEVER", "context": {"span_id": "s"}}
 
 @pytest.mark.parametrize("documents", [{"a": 1}, "timed out"])
 def test_what_is_no_list_of_documents_in_a_span_is_unreadable(documents: object) -> None:
-    whole = [{"document.id": i, "document.content": text} for i, text in BOTH]
+    readable = [{"document.id": i, "document.content": text} for i, text in BOTH]
     spans = [
         {**SPAN, "attributes": {"input.value": name, "retrieval.documents": inner}}
-        for name, inner in (("boots", documents), ("a", whole), ("b", [*whole, 7]))
+        for name, inner in (("boots", documents), ("a", readable), ("b", [*readable, 7]))
     ]
     group = read([*spans, None])
 
@@ -1489,10 +1489,10 @@ def test_what_a_table_has_beside_questions_and_documents_is_named_or_asked_about
     assert "results_columns_left" in codes(words)
 
     ranks = b"query,doc_id,rank_bm25,rank_dense\nboots,d7,1,2\nboots,d2,2,1\n"
-    asked = read_files([("r.csv", ranks)])
-    assert not asked.runs
-    assert not asked.judged
-    assert {"rank_bm25", "rank_dense"} < {*asked.names}
+    unread = read_files([("r.csv", ranks)])
+    assert not unread.runs
+    assert not unread.judged
+    assert {"rank_bm25", "rank_dense"} < {*unread.names}
     chosen = Choices(columns={"rank": "rank_dense"})
     assert lists(read_files([("r.csv", ranks)], chosen)) == {"r": {"boots": ONLY_IDS[::-1]}}
 

@@ -19,7 +19,7 @@ Lists = dict[str, list[tuple[int, str]]]
 
 
 def read_text(text: str, name: str = "a.csv", *others: tuple[str, str]) -> Group:
-    return read([(name, text.encode()), *((other, data.encode()) for other, data in others)])
+    return read([(name, text.encode()), *((file, data.encode()) for file, data in others)])
 
 
 def book(**sheets: Sequence[Sequence[object]]) -> bytes:
@@ -133,7 +133,7 @@ def test_the_second_of_two_results_in_a_row_is_not_lost() -> None:
 def test_columns_that_may_be_grades_are_named(columns: str) -> None:
     group = read_text(f"query,doc_id,rank,text,{columns}\nred,d7,1,Dress,2,1\n")
 
-    (problem,) = [one for one in group.problems if one.code == "results_columns_left"]
+    (problem,) = [each for each in group.problems if each.code == "results_columns_left"]
     assert problem.details["columns"] == columns.replace(",", ", ")
 
 
