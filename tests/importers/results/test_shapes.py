@@ -206,7 +206,7 @@ SOLR: dict[str, object] = {"responseHeader": {"params": {"q": "red dress"}}}
     [
         ({"Query": "red dress", "Results": NET}, BOTH),
         ({"QUERY": "red dress", "HITS": [{"ID": i, "TEXT": text} for i, text in BOTH]}, BOTH),
-        ({"Query": "red dress", "Value": [{"Score": 1, "Document": document} for document in NET]}, BOTH),
+        ({"Query": "red dress", "Value": [{"Score": 1, "Document": doc} for doc in NET]}, BOTH),
         ({"Query": "red dress", "Hits": [{"Score": 1, "Source": source} for source in NET]}, BOTH),
         ({"UserInput": "red dress", "RetrievedContexts": TEXTS}, ONLY_TEXTS),
         ({"SearchText": "red dress", "SearchResults": {"Results": NET}}, BOTH),
