@@ -91,6 +91,14 @@ def test_a_header_within_the_rows_is_no_result() -> None:
     assert lists_of(read_text(text)) == {"a": {"red": [(1, "d7"), (2, "d2")]}}
 
 
+def test_a_header_within_a_sheet_is_no_question_of_the_row_below() -> None:
+    header = ("query", "rank", "doc_id", "text ")
+    rows = (header, ("red", 1, "d7", "Dress"), header, (None, 2, "d2", "Gown"))
+
+    group = read([("a.xlsx", book(a=rows))])
+    assert lists_of(group) == {"a": {"red": [(1, "d7"), (2, "d2")]}}
+
+
 def test_a_header_may_have_line_breaks_units_and_invisible_signs() -> None:
     text = '\u200bQuery,"Doc\nID","Rank\n(1 = best)"\nred,d7,1\nred,d2,3\n'
 

@@ -52,20 +52,14 @@ def read(file: File, chosen: Collection[str] = ()) -> Iterator[Table]:
     """
     start = file.start()
     if start.startswith(b"PK"):
-        tables = _sheets(file, chosen)
+        yield from _sheets(file, chosen)
     else:
-        is_parquet = start.startswith(b"PAR1")
-        tables = iter([_parquet(file) if is_parquet else _csv(file, chosen)])
-    for table in tables:
-        yield table._replace(rows=_without_header(table))
+        yield _parquet(file) if start.startswith(b"PAR1") else _csv(file, chosen)
 
 
-def _without_header(table: Table) -> Iterator[tuple[int, Sequence[object]]]:
-    """The rows of a table that do not repeat its header, as tables in one file or in print do."""
-    last = [*table.names[-1:]]
-    for line, cells in table.rows:
-        if cells[-1:] != last or _names(cells) != table.names:
-            yield line, cells
+def _repeats(cells: Sequence[object], names: tuple[str, ...]) -> bool:
+    """Whether a row repeats the header, as tables in one file or in print do."""
+    return names[-1] in as_text(cells[-1]) and _names(cells) == names
 
 
 def header_of(file: File, chosen: Collection[str] = ()) -> tuple[str, ...]:
@@ -129,7 +123,7 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
     if head and numbers == [str(number) for number in range(1, len(head) + 1)]:
         names = ("", *names)
     is_ours = "provenance" in names or names[:2] == ("query_id", "question")
-    rows = _whole_rows(file, chain(head, records), len(names))
+    rows = _whole_rows(file, chain(head, records), names)
     return Table(names, rows, comma=delimiter != ",", is_ours=is_ours)
 
 
@@ -191,15 +185,17 @@ def _unquoted(cell: str) -> str:
 
 
 def _whole_rows(
-    file: File, records: Iterable[tuple[int, list[str]]], width: int
+    file: File, records: Iterable[tuple[int, list[str]]], names: tuple[str, ...]
 ) -> Iterator[tuple[int, list[str]]]:
     """The records with as many cells as there are columns; blank ones too many are left off."""
+    width = len(names)
     for line, cells in records:
         while len(cells) > width and not cells[-1].strip():
             cells.pop()
         if len(cells) != width:
             file.refuse("csv_cells_differ", line=line, cells=len(cells), columns=width)
-        yield line, cells
+        if not _repeats(cells, names):
+            yield line, cells
 
 
 def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
@@ -300,6 +296,8 @@ def _filled(
             if at < len(values) and values[at] is None:
                 lacking.setdefault(at, number)
         values += [None] * (len(names) - len(values))
+        if _repeats(values, names):
+            continue
         is_another = any(values[at] not in (None, "", above[at]) for at in questions)
         for role, at in carried.items():
             is_blank = values[at] in (None, "")
