@@ -13,14 +13,15 @@ import json
 import lzma
 import math
 import os
-import re
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 from openpyxl import load_workbook
 from sqlalchemy import select
@@ -49,8 +50,9 @@ GONE_COLUMNS = {"results": ["id"], "run_files": ["id"]}
 RECORDED = Path(os.environ.get("RELEVANSI_REAL_RUN", BESIDE))
 FORMATS = ("csv", "wide-csv", "long-csv", "xlsx", "report", "qrels", "run", "json", "html")
 LANGUAGES = ("en", "id")
-TODAY = re.compile(r"(?<=Date: |ggal: )\d+ \w+ \d{4}")
-IMPORTED = re.compile(r'"(imported_at|created_at)": "[^"]*"')
+DAY = datetime(2026, 12, 1, 12, tzinfo=UTC)
+"""The day on which the commands are given: pages and papers state it."""
+on_that_day = mock.patch("relevansi.cli.frame.options.now", mock.Mock(return_value=DAY))
 
 
 def frozen_demo() -> dict[str, Any]:
@@ -58,6 +60,7 @@ def frozen_demo() -> dict[str, Any]:
     return frozen
 
 
+@on_that_day
 def of_demo(
     folder: Path, languages: Sequence[str] = LANGUAGES, *, is_whole: bool = True
 ) -> dict[str, Any]:
@@ -78,6 +81,7 @@ def of_demo(
     return outputs
 
 
+@on_that_day
 def of_recorded_run(folder: Path) -> dict[str, str]:
     files = (RECORDED / "test_results.json", RECORDED / "results.json")
     relevansi(folder, "import", *files)
@@ -205,7 +209,6 @@ def readable(content: bytes, kind: str) -> Any:
         result["manifest.json"]["database_version"] = "0029"  # as when it was frozen
         return result
     text = content.decode("utf-8-sig").replace(version("relevansi"), "VERSION")
-    text = TODAY.sub("", text)
     if kind == "json":
         return json.loads(text) if text else ""
     if kind == "html":
@@ -257,7 +260,7 @@ def _hash(output: Any, folder: Path) -> str:
     with study_in(folder) as (session, _):
         run_id = session.scalars(select(Run.id)).one()
     text = json.dumps(rounded(output), sort_keys=True).replace(run_id, "RUN")
-    return hashlib.sha256(IMPORTED.sub("", text).encode()).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def main() -> None:
