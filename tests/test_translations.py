@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from babel.dates import get_month_names
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 from jinja2 import Environment
@@ -46,10 +47,10 @@ OF_NAMES = {
 """Pages full of sources, names of files and of models."""
 NAMES = """Relevansi Holm Eval SHA RR RBP TP FP FN TN SHM HGB SVG PNG PDF DOCX Markdown LaTeX
 HTML XLSX JSON CSV gold Excel TREC qrels BEIR Search Relevance Workbench Quepid Phoenix run
-Feb November sec Bahasa Indonesia English API Only Vector Hybrid openai gemini llama Mesin Studi m²
+sec Bahasa Indonesia English API Only Vector Hybrid openai gemini llama Mesin Studi m²
 Fleiss Cohen Hayes Krippendorff Gwet Psychological Bulletin Educational and Measurement
 Communication Methods Measures British Journal of Mathematical Statistical Psychology"""
-"""Names of formats, people and works, times and languages, and labels of runs."""
+"""Names of formats, people and works, units and languages, and labels of runs."""
 
 
 @cache
@@ -210,7 +211,12 @@ def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(
     client = in_english(app)
     data = [path.read_text("utf-8") for path in resource("seeds").rglob("*.json")]
     sources = [measure.source for measure in MEASURES.values()]
-    of_data = set(WORD.findall(" ".join([*data, *sources, NAMES])))
+    short_months, months = (
+        get_month_names(width, locale="en") for width in ("abbreviated", "wide")
+    )
+    of_data = set(
+        WORD.findall(" ".join([*data, *sources, *months.values(), *short_months.values(), NAMES]))
+    )
     pages = {address: page for name, address, page in opened(client, "/") if name not in OF_NAMES}
     app.extensions["database"].close()
 
