@@ -49,7 +49,7 @@ LONGEST_PART = 20_000
 """What a page shows of the parts of an item, of all together and of each, in characters."""
 _SHORT = 200  # characters, which are never cut
 
-Shown = dict[str, Any]
+Fields = dict[str, Any]
 """What a template reads, by name."""
 Lines = list[tuple[str, str, int | None]]
 """Texts, each with a look ("common", "missed", "surplus", "ignored" or none) and its pair."""
@@ -98,7 +98,7 @@ FAILURES = {
 """The reasons why an output scores 0, in words; the last two are followed by the field."""
 
 
-def item_fields(kind: EvaluationKind, item: EvaluationItem) -> Shown:
+def item_fields(kind: EvaluationKind, item: EvaluationItem) -> Fields:
     """Return what the page of an item shows beside its figures: each part as it was scored.
 
     Why it was scored so is computed anew from the row, but no embedder is asked again: the stored
@@ -132,7 +132,7 @@ def _cut(value: Any, room: int) -> tuple[Any, int]:
         case str():
             return value, room - len(value)
         case dict():
-            fields: Shown = {}
+            fields: Fields = {}
             for name, inner in value.items():
                 fields[name], room = _cut(inner, room)
             return fields, room
@@ -147,7 +147,7 @@ def _cut(value: Any, room: int) -> tuple[Any, int]:
     return value, room
 
 
-def _answer(item: EvaluationItem) -> Shown:
+def _answer(item: EvaluationItem) -> Fields:
     gold, contexts = item.row["gold"], item.row["contexts"]
     parts = []
     for part, sentence in zip(item.parts, sentences(item.row["answer"]), strict=True):
@@ -164,7 +164,7 @@ def _answer(item: EvaluationItem) -> Shown:
     return {"expected": () if gold is None else ((gold, ""),), "parts": parts}
 
 
-def _chunks(item: EvaluationItem) -> Shown:
+def _chunks(item: EvaluationItem) -> Fields:
     score = chunks.score(convert(item.row, ChunkRow))
     looks = {"common": score.common, "missed": score.missed}
     parts = []
@@ -180,7 +180,7 @@ def _chunks(item: EvaluationItem) -> Shown:
     }
 
 
-def _json(item: EvaluationItem) -> Shown:
+def _json(item: EvaluationItem) -> Fields:
     score, failure = json_answers.score(convert(item.row, JsonQuestion)), ""
     if score.reason is not None:
         failure = f"{gettext(FAILURES[score.reason])} {score.output.field or ''}".strip()
@@ -188,7 +188,7 @@ def _json(item: EvaluationItem) -> Shown:
     return {"parts": parts, "failure": failure, "output": score.question.output}
 
 
-def _field(score: JsonScore, name: str, earned: float) -> Shown:
+def _field(score: JsonScore, name: str, earned: float) -> Fields:
     expected, answered = score.question.expected.get(name), (score.output.fields or {}).get(name)
     coverage = {"detailed_description": score.descriptions, "predicted_questions": score.questions}
     pairs = coverage.get(name)

@@ -155,7 +155,7 @@ def _page(
         advice=[read_together(measure, CONSTRAINT_MEASURES) for measure in CONSTRAINT_ADVICE],
         remarks=[*map(message, remarks)],
         comparable=[run.id for run in of_set] if len(of_set) > 1 else [],
-        taken=request.args.get("taken", type=int) if n_taken is None else n_taken,
+        n_taken=request.args.get("taken", type=int) if n_taken is None else n_taken,
         refusal=refusal,
         problems=problems,
     )

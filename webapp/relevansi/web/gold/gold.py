@@ -78,6 +78,6 @@ def _page(set_id: int, refusals: list[str] | None = None) -> str:
         "gold/page.html",
         set=question_set,
         gold=in_force,
-        asked=constraint_words.rules_in_words,
+        rules_in_words=constraint_words.rules_in_words,
         refusals=refusals or [],
     )

@@ -38,7 +38,7 @@ def show() -> str:
         return render_template(
             "people/history/page.html",
             history=history.history(session, rater, filters),
-            wanted=filters,
+            filters=filters,
             query={name: value for name, value in narrowed.items() if value is not None},
             event_id=secrets.token_hex(16),  # a form sent twice is one undo
         )

@@ -63,7 +63,7 @@ def _page(token: NewToken | None = None, name: str = "", error: str = "") -> str
         return render_template(
             "people/tokens/page.html",
             lines=tokens.lines(session, rater, access.now()),
-            made=token,
+            new_token=token,
             name=name,
             error=error,
             meanings={s: m for s, m in MEANINGS.items() if rater.is_owner or s not in OF_OWNER},

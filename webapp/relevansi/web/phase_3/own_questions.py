@@ -221,7 +221,7 @@ def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
             pseudonym=participant.pseudonym,
             lines=lines,
             current=next((line for line in lines if line.is_open and not line.is_rated), None),
-            left=questions_left or 0,
+            questions_left=questions_left or 0,
             is_open=questions_left is not None,
             finished=participant.finished_at is not None,
             draft=draft,
@@ -267,10 +267,10 @@ def _answer_parts(position: int) -> dict[str, Any]:
     return {
         "page": page,
         "line": line,
-        "left": ", ".join(open_parts),
+        "open_parts": ", ".join(open_parts),
         "questions_left": questions_left,
         "longest": LONGEST,
-        "whole": "whole" in request.args,
+        "is_whole": "whole" in request.args,
         "background": background,
         "lookup": lookup,
     }

@@ -133,7 +133,7 @@ def _page(
             pseudonym=form.pseudonym.data if form.pseudonym.raw_data else offered,
             offered=offered,
             is_open=phase is not None and phase.is_open,
-            known=participant.pseudonym if participant and participant.agreed_at else "",
+            earlier_name=participant.pseudonym if participant and participant.agreed_at else "",
             present=access.current_user().guest_name,
             renewed=form.consent.data not in {None, text.id},
             errors=errors or {},

@@ -238,7 +238,7 @@ def with_parts(
         marks=marks,
         others=others,
         lookup=lookup,
-        whole="whole" in request.args,
+        is_whole="whole" in request.args,
     )
 
 

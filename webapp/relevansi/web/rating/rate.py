@@ -69,7 +69,7 @@ def next_one() -> Response:
         "rating/rate/done.html",
         "rating/rate/_finished.html",
         progress=progress,
-        done=counts,
+        counts=counts,
         last=task_ids[-1] if task_ids else None,
         is_owner=is_owner,
     )
@@ -280,7 +280,7 @@ def _moving(page: BlindPage) -> dict[str, Any]:
         "query": clicks.query(),
         "panel": figures.of_answers(page.figures, page.headline, page.scale, page.cannot_tell),
         "step": _step(page),
-        "whole": "whole" in request.args,
+        "is_whole": "whole" in request.args,
     }
 
 

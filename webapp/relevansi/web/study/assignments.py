@@ -59,7 +59,7 @@ def _page(
     return render_template(
         "study/assignments/page.html",
         raters=studies.present(session, study),
-        named=assignments.by_rater(session, study),
+        by_rater=assignments.by_rater(session, study),
         sets=sets,
         written=assignments.written,
         typed=typed,

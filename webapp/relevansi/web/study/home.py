@@ -69,7 +69,7 @@ def show() -> str:
         if not rater.is_owner:
             return render_template(
                 "study/home/rater.html",
-                own=rater_progress(session, rater),
+                reader=rater_progress(session, rater),
                 questions=_drawn_questions(session, rater),
             )
         listed = runs.in_order(session, rater.study)
@@ -103,7 +103,7 @@ def _overview(session: Session, rater: Rater, listed: Sequence[Run]) -> dict[str
         "is_behind": reader.clicks_left > 0 if rule.rater else reader_name in state.behind,
         "open_run": None if is_blind else _first_open_query(session, rater, listed),
         "people": sorted(people, key=lambda person: (person is not reader, -person.clicks_left)),
-        "own": reader,
+        "reader": reader,
         "strip": _method_strip(session, study, listed, rule, state),
         "blind_share": round(verdicts.blind / verdicts.n, 2) if verdicts.n else None,
         "seconds_per_tie": SECONDS_PER_TIE,

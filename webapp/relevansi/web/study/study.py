@@ -357,7 +357,7 @@ def _page(
         "saved": saved,
         "revision": study.revision,
         "unconfirmed": unconfirmed,
-        "given": _blindness(session, study) if has_verdicts else Blindness(),
+        "blindness": _blindness(session, study) if has_verdicts else Blindness(),
         "is_blind": studies.is_blind(session, study),  # under the stored settings
         "item": KINDS[study.kind],
         "has_verdicts": has_verdicts,
