@@ -101,14 +101,14 @@ export function stateAfter(queries, changes) {
   const states = new Map(queries.map((query) => [query.query_id, unrated(query)]));
   for (const change of changes) {
     const query = states.get(change.query_id);
-    if (change.field === "relevance") query.verdictOf[query.results[change.rank - 1].thing] = change.value;
-    else if (change.field === "reason") query.reasonOf[query.results[change.rank - 1].thing] = change.value;
+    if (change.field === "relevance") query.verdictOf[query.results[change.rank - 1].item] = change.value;
+    else if (change.field === "reason") query.reasonOf[query.results[change.rank - 1].item] = change.value;
     else if (change.field === "empty_outcome") query.outcome = change.value;
     else query[change.field] = change.value ?? (change.field === "notes" ? "" : null);
   }
   for (const query of states.values()) {
-    query.verdicts = query.results.map(({ thing }) => query.verdictOf[thing] ?? null);
-    query.reasons = query.results.map(({ thing }) => query.reasonOf[thing] ?? null);
+    query.verdicts = query.results.map(({ item }) => query.verdictOf[item] ?? null);
+    query.reasons = query.results.map(({ item }) => query.reasonOf[item] ?? null);
   }
   return [...states.values()];
 }
@@ -132,8 +132,8 @@ export function lastChange(changes) {
 
 /** What is left to rate of a query: `cards` once each, an empty list, the quality of a readable answer. */
 export function openIn(query) {
-  const things = new Set(query.results.map(({ thing }) => thing));
-  const cards = [...things].filter((thing) => !query.verdictOf[thing]).length;
+  const items = new Set(query.results.map(({ item }) => item));
+  const cards = [...items].filter((item) => !query.verdictOf[item]).length;
   const lists = query.state === "empty" && !query.outcome ? 1 : 0;
   const isUnrated = query.asks_quality !== false && query.state !== "unreadable" && query.quality === null;
   return { cards, lists, isUnrated, isOpen: cards + lists > 0 || isUnrated };

@@ -117,7 +117,7 @@ def test_both_languages_are_inside_each_with_its_decimal_sign_and_the_cut_off(
 def test_repeated_cards_share_a_verdict(client: FlaskClient, run_id: str) -> None:
     second = described(page(client, run_id))["queries"][1]["results"]
 
-    assert [result["thing"] for result in second] == [0, 1, 0]
+    assert [result["item"] for result in second] == [0, 1, 0]
     assert second[0]["identity"] == "slug:d"
 
 

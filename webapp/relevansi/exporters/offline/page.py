@@ -253,7 +253,7 @@ def _query(question: OfflineQuestion) -> dict[str, Any]:
         "results": [
             {
                 "rank": card.number,
-                "thing": card.item_number,
+                "item": card.item_number,
                 "title": card.card.title,
                 "identity": card.identity,
             }
