@@ -32,9 +32,9 @@ function choose(reason) {
 }
 
 function writeWords(words) {
-  const other = document.querySelector(".reasons [value=other]");
-  if (other) other.checked = true;
-  if (other) chosen = other;
+  const otherReason = document.querySelector(".reasons [value=other]");
+  if (otherReason) otherReason.checked = true;
+  if (otherReason) chosen = otherReason;
   words.focus();
 }
 

@@ -4,7 +4,7 @@
 
 const LATE = 1_000; // an answer that is there by then needs no words
 const status = document.querySelector("#status");
-const sent = new WeakSet();
+const submitted = new WeakSet();
 let timer = 0;
 
 function begin(form, button) {
@@ -15,7 +15,7 @@ function begin(form, button) {
 }
 
 function end(form) {
-  sent.delete(form);
+  submitted.delete(form);
   form.ariaBusy = null;
   for (const button of form.querySelectorAll(".at-work")) button.classList.remove("at-work");
   clearTimeout(timer);
@@ -29,7 +29,7 @@ function endAll() {
 addEventListener(
   "submit",
   (event) => {
-    if (!sent.has(event.target)) return;
+    if (!submitted.has(event.target)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   },
@@ -49,7 +49,7 @@ function stays(form, submitter) {
 // After every other listener, each of which may send the form itself or hold it back.
 addEventListener("submit", ({ target, submitter, defaultPrevented }) => {
   if (defaultPrevented || stays(target, submitter)) return;
-  sent.add(target);
+  submitted.add(target);
   begin(target, submitter ?? target.querySelector(".file .btn, button"));
 });
 

@@ -15,7 +15,7 @@ const FIRST_PAUSE = 2_000; // after an attempt that failed
 const LONGEST_PAUSE = 60_000;
 const isCopy = "offline" in document.documentElement.dataset;
 const canKeep = Boolean(worker && navigator.serviceWorker && globalThis.caches);
-let shown = null; // the question on the page
+let current = null; // the question on the page
 let planned = null; // the one whose followers are kept
 let timer = 0;
 let since = 0; // when something was first to be kept
@@ -51,19 +51,19 @@ async function install() {
 }
 
 async function here() {
-  const said = await (await caches.open(HERE)).match(NOTE);
-  return said ? said.json() : {};
+  const note = await (await caches.open(HERE)).match(NOTE);
+  return note ? note.json() : {};
 }
 
-async function say(what) {
+async function say(note) {
   const cache = await caches.open(HERE);
-  await cache.put(NOTE, new Response(JSON.stringify(what)));
+  await cache.put(NOTE, new Response(JSON.stringify(note)));
 }
 
 // ---- what is to be kept -----------------------------------------------------------------
 
 function later({ page, ahead }) {
-  shown = { page, ahead };
+  current = { page, ahead };
   wait();
 }
 
@@ -71,7 +71,7 @@ watch(wait);
 addEventListener("online", wait);
 
 function wait() {
-  if (!shown || !canKeep) return;
+  if (!current || !canKeep) return;
   clearTimeout(timer);
   since ||= Date.now();
   timer = setTimeout(keep, Math.min(QUIET, Math.max(0, since + LONGEST - Date.now())));
@@ -86,7 +86,7 @@ async function keep() {
     if (!(await isMine())) return;
     await controlled();
     await renew();
-    if (planned !== shown.page) await plan(shown.page);
+    if (planned !== current.page) await plan(current.page);
     pause = FIRST_PAUSE;
   } catch {
     // The server is away: what is kept by now is what there is, until it is back.
@@ -103,20 +103,20 @@ async function isMine() {
 async function controlled() {
   const { serviceWorker } = navigator;
   if (serviceWorker.controller) return;
-  const taken = new Promise((resolve) => {
+  const changed = new Promise((resolve) => {
     serviceWorker.addEventListener("controllerchange", resolve, { once: true });
   });
   const { active } = await install();
   active?.postMessage("claim"); // it takes no page that was on its way when it came to be
-  await taken;
+  await changed;
 }
 
 /** Ask again for the questions on which something was saved since they were kept. */
 async function renew() {
   const saved = await remembered("saved");
   for (const page of new Set(saved.map((event) => event.page))) {
-    await copy(page === shown.page ? location.pathname + location.search : page);
-    for (const event of saved.filter((one) => one.page === page)) await discard(event);
+    await copy(page === current.page ? location.pathname + location.search : page);
+    for (const event of saved.filter((savedEvent) => savedEvent.page === page)) await discard(event);
   }
 }
 
@@ -148,8 +148,8 @@ async function givenAhead() {
 /** Return the text of a page that is kept from now on, if it was not already. */
 async function textOf(address) {
   const pages = await caches.open(PAGES + rater);
-  const known = await pages.match(address, { ignoreVary: true });
-  return known ? known.text() : copy(address);
+  const stored = await pages.match(address, { ignoreVary: true });
+  return stored ? stored.text() : copy(address);
 }
 
 async function copy(address) {
@@ -184,7 +184,7 @@ async function list(place) {
 
 function entry(url, title) {
   const link = Object.assign(document.createElement("a"), { href: url, textContent: title });
-  const made = document.createElement("li");
-  made.append(link);
-  return made;
+  const line = document.createElement("li");
+  line.append(link);
+  return line;
 }

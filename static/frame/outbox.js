@@ -37,7 +37,7 @@ document.addEventListener("visibilitychange", () => document.hidden || wake());
 
 /** Put an event in line; `hear` is told "saving", "unsaved", "refused" or "saved" with the answer. */
 export function send(event, hear) {
-  Object.assign(event, { rater, hear, event_id: fresh(), client_time: event.client_time ?? Date.now(), made: true });
+  Object.assign(event, { rater, hear, event_id: fresh(), client_time: event.client_time ?? Date.now(), isOfThisPage: true });
   waiting.push(event);
   hear(event, "saving");
   store(event).then(() => {
@@ -109,7 +109,7 @@ export function watch(hear) {
 }
 
 /** Return how many events wait, which were refused, how many are another rater's, and why. */
-export async function standing() {
+export async function summary() {
   const waiting = (await remembered("waiting")).length;
   return {
     waiting,
@@ -160,7 +160,7 @@ function changed() {
 
 /** Keep an event, which gets its number by that. */
 async function store(event) {
-  const { hear, made, ...record } = event;
+  const { hear, isOfThisPage, ...record } = event;
   const { pathname, search } = new URL(event.url, location);
   Object.assign(record, { url: pathname + search, state: "waiting" });
   await ask(async (queue) => {
@@ -176,8 +176,8 @@ export async function work() {
   calls += 1;
   if (working || !rater) return changed();
   working = true;
-  for (let wait = FIRST_WAIT, seen = 0; seen !== calls; ) {
-    seen = calls;
+  for (let wait = FIRST_WAIT, nCalls = 0; nCalls !== calls; ) {
+    nCalls = calls;
     const before = answered;
     trouble = await alone(sendAll).catch(() => ({ why: "unreachable" }));
     if (!trouble) {
@@ -192,7 +192,7 @@ export async function work() {
     calls += 1;
   }
   working = false;
-  rest();
+  announceIdle();
 }
 
 /** Send the events of the rater until none is left; return why one could not be sent. */
@@ -248,7 +248,7 @@ async function finish(event_id, state, text) {
   if (at < 0) return;
   const [event] = waiting.splice(at, 1);
   await event.hear(event, state, text);
-  if (!waiting.length) rest();
+  if (!waiting.length) announceIdle();
 }
 
 /** Count as answered what another tab sent without living to tell. */
@@ -273,7 +273,7 @@ async function askToSync() {
   await worker?.sync?.register("outbox").catch(() => {});
 }
 
-function rest() {
+function announceIdle() {
   if (!waiting.length) idle.splice(0).forEach((resolve) => resolve(true));
   changed();
 }
@@ -288,7 +288,7 @@ channel?.addEventListener("message", ({ data }) => {
 });
 
 const isNumbered = (event) => event.sequence !== undefined;
-const isSame = (event) => (other) => other.event_id === event.event_id;
+const isSame = (event) => (candidate) => candidate.event_id === event.event_id;
 const isPart = (text) => text.includes("<hx-partial");
 
 function pause(wait) {
@@ -307,6 +307,6 @@ export function letGo() {
 
 // What this browser keeps is sent by the next page that is opened: there is nothing to lose.
 addEventListener("beforeunload", (event) => {
-  const isLost = (event) => event.made && !(lasts && isNumbered(event));
+  const isLost = (event) => event.isOfThisPage && !(lasts && isNumbered(event));
   if (!isLeft && waiting.some(isLost)) event.preventDefault();
 });

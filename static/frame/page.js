@@ -23,7 +23,7 @@ function showTheme(theme) {
 
 // ---- menus, kept on the screen, closed by a click elsewhere and by Escape -------------------
 
-const openMenus = (other) => findAll("details.menu[open]").filter((menu) => !menu.contains(other));
+const openMenus = (place) => findAll("details.menu[open]").filter((menu) => !menu.contains(place));
 
 document.addEventListener("click", ({ target }) => openMenus(target).forEach((menu) => (menu.open = false)));
 

@@ -29,14 +29,14 @@ class Lasting {
   lasts = true;
 
   static async open() {
-    const wanted = indexedDB.open("relevansi", 1);
-    wanted.onupgradeneeded = () => {
-      const events = wanted.result.createObjectStore(STORE, { keyPath: "sequence", autoIncrement: true });
+    const opening = indexedDB.open("relevansi", 1);
+    opening.onupgradeneeded = () => {
+      const events = opening.result.createObjectStore(STORE, { keyPath: "sequence", autoIncrement: true });
       events.createIndex(BY_STATE, "state");
       events.createIndex(BY_RATER, ["rater", "state"]);
-      wanted.result.createObjectStore(ABOUT).add(fresh(), "device");
+      opening.result.createObjectStore(ABOUT).add(fresh(), "device");
     };
-    const database = await answered(wanted);
+    const database = await answered(opening);
     database.onversionchange = () => database.close();
     const about = database.transaction(ABOUT).objectStore(ABOUT);
     return Object.assign(new Lasting(), { database, device: await answered(about.get("device")) });
@@ -44,8 +44,8 @@ class Lasting {
 
   /** Keep an event; its sequence counts on from all events of this browser. */
   async add(event) {
-    const made = { ...event, device: this.device };
-    return { ...made, sequence: await answered(this.store("readwrite").add(made)) };
+    const record = { ...event, device: this.device };
+    return { ...record, sequence: await answered(this.store("readwrite").add(record)) };
   }
 
   put(event) {
@@ -98,11 +98,11 @@ export class Passing {
   }
 
   async put(event) {
-    this.events = this.events.map((other) => (other.event_id === event.event_id ? event : other));
+    this.events = this.events.map((record) => (record.event_id === event.event_id ? event : record));
   }
 
   async remove({ event_id }) {
-    this.events = this.events.filter((other) => other.event_id !== event_id);
+    this.events = this.events.filter((event) => event.event_id !== event_id);
   }
 
   async oldest(rater) {

@@ -59,7 +59,7 @@ addEventListener("fetch", (event) => {
   if (request.mode === "navigate") return event.respondWith(page(event, url));
   if (pathIn(url).startsWith("static/")) return event.respondWith(file(request, url));
   if (!isKeepable(url) || request.headers.get("HX-Request-Type") === "partial") return;
-  event.respondWith(request.headers.has(KEEP) ? kept(event, url) : page(event, url));
+  event.respondWith(request.headers.has(KEEP) ? keptPage(event, url) : page(event, url));
 });
 
 const pathIn = ({ pathname }) =>
@@ -71,13 +71,13 @@ const isKeepable = (url) => KEEPABLE.test(pathIn(url));
 /** Return a file: a version of it never changes, any other is asked for as long as that works. */
 async function file(request, url) {
   const files = await caches.open(FILES);
-  const known = await files.match(request, { ignoreVary: true });
-  if (known && url.searchParams.has("v")) return known;
+  const current = await files.match(request, { ignoreVary: true });
+  if (current && url.searchParams.has("v")) return current;
   try {
     return await fetch(request);
   } catch (gone) {
-    const other = known ?? (await files.match(request, { ignoreSearch: true, ignoreVary: true }));
-    if (other) return other;
+    const stored = current ?? (await files.match(request, { ignoreSearch: true, ignoreVary: true }));
+    if (stored) return stored;
     throw gone;
   }
 }
@@ -89,25 +89,25 @@ async function page(event, url) {
   const copy = await find(url);
   try {
     const response = await (copy ? patient(fetch(event.request)) : fetch(event.request));
-    if (AWAY.includes(response.status)) return copy ? told(copy) : response;
+    if (AWAY.includes(response.status)) return copy ? markedCopy(copy) : response;
     if (response.ok && isKeepable(url)) event.waitUntil(keep(url, response.clone()));
     return response;
   } catch (gone) {
-    if (copy) return told(copy);
+    if (copy) return markedCopy(copy);
     if (event.request.mode !== "navigate") throw gone;
     return (await onward(url)) ?? written();
   }
 }
 
 /** Return a page from the server, once it is kept. */
-async function kept(event, url) {
+async function keptPage(event, url) {
   const response = await fetch(event.request);
   if (response.ok) await keep(url, response.clone());
   return response;
 }
 
-function patient(asked) {
-  return Promise.race([asked, new Promise((_, reject) => setTimeout(reject, PATIENCE))]);
+function patient(response) {
+  return Promise.race([response, new Promise((_, reject) => setTimeout(reject, PATIENCE))]);
 }
 
 /** Keep a copy of a page, if it is a page of the rater at work here. */
@@ -117,8 +117,8 @@ async function keep(url, response) {
   const pages = await caches.open(PAGES + rater);
   await pages.delete(url.href, { ignoreVary: true });
   await pages.put(url.href, response);
-  const kept = await pages.keys();
-  await Promise.all(kept.slice(0, Math.max(0, kept.length - MOST)).map((old) => pages.delete(old)));
+  const copies = await pages.keys();
+  await Promise.all(copies.slice(0, Math.max(0, copies.length - MOST)).map((old) => pages.delete(old)));
 }
 
 /** Return the rater's copy of a page; undefined without one. */
@@ -133,7 +133,7 @@ async function find(url) {
 }
 
 /** Return a copy that says that it is one, and since when. */
-function told(copy) {
+function markedCopy(copy) {
   return marked(copy, `data-offline="${Date.parse(copy.headers.get("Date")) || ""}"`);
 }
 
@@ -211,6 +211,6 @@ const answered = (request) =>
   });
 
 async function here() {
-  const said = await (await caches.open(HERE)).match(NOTE);
-  return said ? said.json() : {};
+  const note = await (await caches.open(HERE)).match(NOTE);
+  return note ? note.json() : {};
 }

@@ -1,7 +1,7 @@
 // What is not sent yet, said on every page: how much waits and why, what was refused and may be
 // given up. Every page sends what it finds waiting for its rater, whichever page it is from.
 
-import { discard, letGo, retry, settled, standing, watch, work } from "./outbox.js";
+import { discard, letGo, retry, settled, summary, watch, work } from "./outbox.js";
 
 const bar = document.querySelector("#outbox");
 const words = bar.dataset;
@@ -10,7 +10,7 @@ const REASONS = { "signed-out": "signedOut", "kept-out": "keptOut", another: "an
 const LATE = 1_000; // what is sent by then was never worth a word
 const PATIENCE = 3_000;
 const root = document.documentElement;
-let seen = null;
+let latest = null;
 let since = 0;
 let timer = 0;
 let wasStuck = false;
@@ -23,13 +23,13 @@ function time(moment) {
   return new Date(Number(moment)).toLocaleTimeString(root.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 }
 
-function counted(name, n) {
+function phrase(name, n) {
   return filled(n === 1 ? words[name] : words[`${name}s`], n);
 }
 
 async function show() {
-  seen = await standing();
-  const { waiting, refused, others, lasts, trouble } = seen;
+  latest = await summary();
+  const { waiting, refused, others, lasts, trouble } = latest;
   since = waiting ? since || Date.now() : 0;
   clearTimeout(timer);
   if (waiting && !trouble) timer = setTimeout(show, LATE);
@@ -37,10 +37,10 @@ async function show() {
   wasStuck = Boolean(trouble) || (wasStuck && waiting > 0);
   const late = trouble || Date.now() - since >= LATE;
   const counts = [
-    waiting && late && counted("waiting", waiting),
-    refused.length && counted("refused", refused.length),
-    !root.dataset.rater && others && counted("other", others),
-    root.dataset.rater && others && counted("another", others),
+    waiting && late && phrase("waiting", waiting),
+    refused.length && phrase("refused", refused.length),
+    !root.dataset.rater && others && phrase("other", others),
+    root.dataset.rater && others && phrase("another", others),
   ].filter(Boolean);
   const reason = REASONS[trouble?.why] ?? (lasts && "unreachable"); // which says that it is kept
   const why = [
@@ -48,15 +48,15 @@ async function show() {
     waiting && late && !lasts && words.passing,
     !waiting && root.dataset.offline && filled(words.copy, time(root.dataset.offline)),
   ].filter(Boolean);
-  put(part("count"), counts.join(" · "));
-  put(part("why"), why.join(" "));
+  update(part("count"), counts.join(" · "));
+  update(part("why"), why.join(" "));
   part("sign-in").hidden = trouble?.why !== "signed-out";
   if (part("refused").dataset.shown !== ids(refused)) list(refused);
   bar.hidden = !counts.length && !why.length;
 }
 
 /** Say something only where it is news: the bar is read aloud when it changes. */
-function put(place, text) {
+function update(place, text) {
   if (place.textContent !== text) place.textContent = text;
 }
 
@@ -70,14 +70,14 @@ function list(events) {
 
 /** Return the line of one refused event: what it said, why it was refused, and what can be done. */
 function line(event) {
-  const made = part("line").content.cloneNode(true);
+  const item = part("line").content.cloneNode(true);
   const reason = new DOMParser().parseFromString(event.reason ?? "", "text/html");
-  made.querySelector("b").textContent = event.label ?? Object.values(event.fields)[0];
-  made.querySelector("span").textContent = reason.querySelector("p")?.textContent.trim() ?? "";
-  const [again, drop] = made.querySelectorAll("button");
+  item.querySelector("b").textContent = event.label ?? Object.values(event.fields)[0];
+  item.querySelector("span").textContent = reason.querySelector("p")?.textContent.trim() ?? "";
+  const [again, drop] = item.querySelectorAll("button");
   again.addEventListener("click", () => retry(event).then(() => showAgain(event)));
   drop.addEventListener("click", () => discard(event).then(() => showAgain(event)));
-  return made;
+  return item;
 }
 
 /** Show again what is stored and what waits, where the event was made. */
@@ -89,19 +89,19 @@ function showAgain({ page }) {
 
 document.addEventListener("submit", async (event) => {
   const form = event.target;
-  if (!form.matches("[data-leaves]") || !seen?.waiting) return;
+  if (!form.matches("[data-leaves]") || !latest?.waiting) return;
   event.preventDefault();
   await Promise.race([settled(), new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
-  const { waiting } = await standing();
+  const { waiting } = await summary();
   if (waiting && !confirm(filled(words.leaving, waiting))) return;
-  if (event.submitter?.name) addSaid(form, event.submitter);
+  if (event.submitter?.name) addChoice(form, event.submitter);
   letGo();
   form.submit();
 });
 
-function addSaid(form, { name, value }) {
-  const said = Object.assign(document.createElement("input"), { type: "hidden", name, value });
-  form.append(said);
+function addChoice(form, { name, value }) {
+  const choice = Object.assign(document.createElement("input"), { type: "hidden", name, value });
+  form.append(choice);
 }
 
 const here = new URLSearchParams({ next: location.pathname + location.search });

@@ -5,13 +5,13 @@
 
 import {
   count,
-  counted,
   firstRelevantRank,
   halfUp,
   isComplete,
   precision,
   precisionAt5,
   reciprocalRank,
+  verdictsCounted,
 } from "./figures.js";
 
 const COLUMNS = [
@@ -41,7 +41,7 @@ function line(query) {
 function figuresOf(query) {
   if (!isComplete(query)) return ["", "", "", "", "", ""];
   const { state, outcome } = query;
-  const verdicts = counted(query);
+  const verdicts = verdictsCounted(query);
   if (state === "empty") return ["0", "", "", "", "0", outcome === "correct_empty" ? "1" : "0"];
   if (state === "failed") return ["0", "", "", "", "", "0"];
   const relevant = count(verdicts, "1");

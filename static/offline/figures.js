@@ -20,11 +20,11 @@ const BEST_QUALITY = 5;
 // ---- one list -----------------------------------------------------------------------------
 
 export function count(verdicts, verdict) {
-  return verdicts.filter((other) => other === verdict).length;
+  return verdicts.filter((candidate) => candidate === verdict).length;
 }
 
 /** Return the verdicts of a query as its study counts them. */
-export function counted({ verdicts, cannot_tell }) {
+export function verdictsCounted({ verdicts, cannot_tell }) {
   if (cannot_tell === "left_out") return verdicts;
   return verdicts.map((verdict) => (verdict === "unsure" ? "0" : verdict));
 }
@@ -56,7 +56,7 @@ export function success(verdicts) {
 /** Return the grade that the share of relevant results suggests; whole numbers, exact edges. */
 export function suggestedQuality(query) {
   const { state } = query;
-  const verdicts = counted(query);
+  const verdicts = verdictsCounted(query);
   if (state === "empty" || state === "failed") return 0;
   const relevant = count(verdicts, "1");
   const decided = relevant + count(verdicts, "0");
@@ -102,13 +102,13 @@ function qualitySpan({ state, quality }) {
 }
 
 function filled(query, verdict, outcome) {
-  const verdicts = query.verdicts.map((given) => given ?? verdict);
+  const verdicts = query.verdicts.map((current) => current ?? verdict);
   return { ...query, verdicts, outcome: query.outcome ?? outcome };
 }
 
 function number(figure, query) {
   const { state, outcome } = query;
-  if (state === "results") return ON_LIST[figure](counted(query));
+  if (state === "results") return ON_LIST[figure](verdictsCounted(query));
   if (state === "failed") return figure === "success" ? 0 : null;
   return state === "empty" ? (ON_EMPTINESS[figure]?.[outcome] ?? null) : null;
 }
@@ -117,21 +117,21 @@ function number(figure, query) {
 
 /** Return {value, lower, upper, n, of} of every headline figure of `queries`. */
 export function figures(queries) {
-  const found = {};
+  const values = {};
   for (const [name, figure] of Object.entries(MEANS)) {
     const spans = queries.map((query) => span(figure, query));
     const [value, lower, upper] = ["value", "lower", "upper"].map((side) => mean(spans, side));
     const [n, least, most] = ["value", "lower", "upper"].map((side) => present(spans, side).length);
     const of = Math.max(least, most);
-    found[name] = { value, lower: lower ?? upper, upper: upper ?? lower, n, of };
+    values[name] = { value, lower: lower ?? upper, upper: upper ?? lower, n, of };
   }
-  found.coverage = coverage(queries);
-  found.composite = composite(found, queries.filter(isComplete).length, found.coverage.n);
-  return found;
+  values.coverage = coverage(queries);
+  values.composite = composite(values, queries.filter(isComplete).length, values.coverage.n);
+  return values;
 }
 
 function present(spans, side) {
-  return spans.map((one) => one[side]).filter((value) => value !== null);
+  return spans.map((span) => span[side]).filter((value) => value !== null);
 }
 
 function mean(spans, side) {
@@ -140,20 +140,20 @@ function mean(spans, side) {
 }
 
 function coverage(queries) {
-  const counted = queries.filter(({ state }) => state !== "unreadable");
-  const answered = counted.filter(({ state }) => state === "results").length;
-  const share = counted.length ? answered / counted.length : null;
-  return { value: share, lower: share, upper: share, n: counted.length, of: counted.length };
+  const readable = queries.filter(({ state }) => state !== "unreadable");
+  const answered = readable.filter(({ state }) => state === "results").length;
+  const share = readable.length ? answered / readable.length : null;
+  return { value: share, lower: share, upper: share, n: readable.length, of: readable.length };
 }
 
-function composite(found, complete, of) {
-  const [value, lower, upper] = ["value", "lower", "upper"].map((side) => weighted(found, side));
+function composite(values, complete, of) {
+  const [value, lower, upper] = ["value", "lower", "upper"].map((side) => weighted(values, side));
   return { value, lower, upper, n: value === null ? 0 : complete, of };
 }
 
-function weighted(found, side) {
+function weighted(values, side) {
   const parts = Object.entries(WEIGHTS).map(([name, weight]) =>
-    found[name][side] === null ? null : weight * found[name][side],
+    values[name][side] === null ? null : weight * values[name][side],
   );
   return parts.includes(null) ? null : parts.reduce((sum, part) => sum + part, 0);
 }

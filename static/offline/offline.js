@@ -182,17 +182,17 @@ function paintWalk(query) {
   find(".at .vh", walk).textContent = filled(words.moving, at + 1, queries.length);
   find(".at b", walk).textContent = at + 1;
   const open = queries.map(openIn);
-  const left = open.filter(({ isOpen }) => isOpen).length;
-  Object.assign(find("progress", walk), { max: queries.length, value: queries.length - left });
-  find("#left").textContent = left ? whatIsLeft(open, left) : words.finished;
+  const nLeft = open.filter(({ isOpen }) => isOpen).length;
+  Object.assign(find("progress", walk), { max: queries.length, value: queries.length - nLeft });
+  find("#left").textContent = nLeft ? whatIsLeft(open, nLeft) : words.finished;
   way("prev", queries[at - 1]?.query_id);
   way("next", queries[at + 1]?.query_id);
   const next = nextOpen(query.query_id);
   const jump = find('[data-way="jump"]');
   way("jump", next);
   jump.toggleAttribute("data-ahead", next !== undefined);
-  jump.textContent = next === undefined && !left ? words.end : jump.dataset.label;
-  if (next === undefined && !left) jump.href = "#take";
+  jump.textContent = next === undefined && !nLeft ? words.end : jump.dataset.label;
+  if (next === undefined && !nLeft) jump.href = "#take";
 }
 
 function whatIsLeft(open, questions) {

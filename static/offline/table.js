@@ -1,30 +1,30 @@
 // The live figures of a page without a server, drawn as the app draws them: a number over its track.
 
-import { count, counted, figures, halfUp, MEANS, span } from "./figures.js";
+import { count, figures, halfUp, MEANS, span, verdictsCounted } from "./figures.js";
 
 /** Draw the figures of the question shown and of the run so far into `place`. */
-export function drawFigures(place, shown, queries) {
+export function drawFigures(place, query, queries) {
   const words = place.dataset;
   const ofRun = figures(queries);
   for (const number of place.querySelectorAll("[data-number]")) {
     const { number: name, label } = number.dataset;
-    draw(number, ofQuestion(name, shown, words, label), label);
+    draw(number, ofQuestion(name, query, words, label), label);
   }
   for (const row of place.querySelectorAll("[data-figure]")) {
     const { figure: name } = row.dataset;
     const [question, run] = row.querySelectorAll(".num");
-    draw(question, ofQuestion(name, shown, words));
+    draw(question, ofQuestion(name, query, words));
     draw(run, drawn(name, ofRun[name], ofRun[name].value, words));
   }
 }
 
 function ofQuestion(name, query, words, label) {
-  const found = span(MEANS[name], query);
-  let { value } = found;
-  if (found.lower === found.upper) value = found.lower; // settled before the question is
+  const result = span(MEANS[name], query);
+  let { value } = result;
+  if (result.lower === result.upper) value = result.lower; // settled before the question is
   let text = "";
   if (name === "mean_overall_precision") {
-    const verdicts = counted(query);
+    const verdicts = verdictsCounted(query);
     const relevant = count(verdicts, "1");
     const of = relevant + count(verdicts, "0");
     value = of ? relevant / of : null;
@@ -32,7 +32,7 @@ function ofQuestion(name, query, words, label) {
   }
   if (name === "success_rate" && value !== null) text = value ? words.yes : words.no;
   if (name === "mean_response_quality" && query.quality !== null) text = String(query.quality);
-  return drawn(name, found, value, words, text);
+  return drawn(name, result, value, words, text);
 }
 
 /** Return what is drawn of a figure: no number where nothing is counted, or it lies outside its band. */

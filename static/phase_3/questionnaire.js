@@ -8,10 +8,10 @@ const form = document.querySelector("#closing");
 const words = form.dataset;
 
 form.addEventListener("change", ({ target }) => {
-  send({ url: words.answer, fields: { item: target.name, said: target.value } }, told);
+  send({ url: words.answer, fields: { item: target.name, said: target.value } }, showState);
 });
 
-function told(event, state) {
+function showState(event, state) {
   const line = document.querySelector(`[data-state-of="${event.fields.item}"]`);
   line.textContent = words[state];
   line.classList.toggle("unsaved", state === "unsaved" || state === "refused");

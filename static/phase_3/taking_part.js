@@ -5,10 +5,10 @@ import { draft, forgetDraft, keepDraft } from "../frame/drafts.js";
 import { drained, pending } from "../frame/outbox.js";
 
 const question = document.querySelector("textarea[name=question]");
-const asked = document.querySelector("[data-asked]")?.dataset.asked;
+const askedQuestion = document.querySelector("[data-asked]")?.dataset.asked;
 const PLACE = "question";
 
-if (asked !== undefined) forgetDraft(PLACE, asked);
+if (askedQuestion !== undefined) forgetDraft(PLACE, askedQuestion);
 if (question) {
   if (question.value.trim()) remember(); // typed before this script was here, or sent back
   else question.value = draft(PLACE)?.text ?? "";

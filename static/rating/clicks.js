@@ -2,7 +2,7 @@
 
 import { findAll } from "../frame/elements.js";
 import { send } from "../frame/outbox.js";
-import { labelOf, placeOf, shown, valueAt } from "./question.js";
+import { labelOf, placeOf, position, valueAt } from "./question.js";
 
 const LINES = { empty_outcome: "outcome", quality: "quality", notes: "notes" };
 
@@ -20,7 +20,7 @@ export function sendClick(form, field, value, { places = [lineOf(form, field)], 
   if (base !== undefined) fields.notes_base = base;
   if (onward) fields.onward = 1;
   const was = valueAt(field, places[0]);
-  const about = { ...shown(), label: labelOf(placeOf(places[0]) ?? form) };
+  const about = { ...position(), label: labelOf(placeOf(places[0]) ?? form) };
   send({ url: form.action, ...about, field, value, was, places, fields, ...more }, (...answer) => hear(...answer));
 }
 

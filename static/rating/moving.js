@@ -8,7 +8,7 @@ import { onAnswer } from "./clicks.js";
 import { focusFirst } from "./focus.js";
 import { offer, wayOn } from "./next_act.js";
 import { isBoth, refreshNotes, restoreNotes, showBoth, storeNotes } from "./notes.js";
-import { announce, cards, isHere, nextOpen, NOTES, placeOf, PLACES, press, question, shown, walk, words } from "./question.js";
+import { announce, cards, isHere, nextOpen, NOTES, placeOf, PLACES, press, position, question, walk, words } from "./question.js";
 import { apply, mark, overlay, settle } from "./saving.js";
 
 const { htmx } = window;
@@ -61,7 +61,7 @@ export async function hear(event, state, text) {
   const wasLate = event.shown === "unsaved";
   event.shown = state;
   mark(event, state);
-  for (const other of pending()) (apply(other), mark(other, other.shown));
+  for (const event of pending()) (apply(event), mark(event, event.shown));
   offer();
   if (state === "unsaved") announce(words.unsaved);
   if (state === "saved" && !pending().length && (wasLate || isBoth(event))) announce(isBoth(event) ? words.both : words.saved);
@@ -116,12 +116,12 @@ async function showAnew(text) {
 /** Go on once everything is saved: to what the answer brought, else to what it called next. */
 export async function onward() {
   moving = true;
-  const left = question().dataset.query;
+  const before = question().dataset.query;
   if (!(await settled())) return onwardUnsaved();
   const { finished, query, address } = walk().dataset;
   if (finished) return location.assign(words.finish);
-  if (question().dataset.query !== left) return arrive();
-  if (query !== left) return go(address);
+  if (question().dataset.query !== before) return arrive();
+  if (query !== before) return go(address);
   if (nextOpen()) return arrive({ tell: false }); // another stage, or refused
   const way = wayOn();
   if (way) return go(way.getAttribute("href"), { isNamed: "named" in way.dataset });
@@ -131,7 +131,7 @@ export async function onward() {
 
 /** Go on while nothing can be sent: to the next question that this browser has. */
 async function onwardUnsaved() {
-  passed.add(shown().page);
+  passed.add(position().page);
   const copied = (words.ahead ?? "").split(" ").find((address) => address && !passed.has(address));
   const address = find("a[data-ahead]")?.getAttribute("href") ?? copied;
   if (address) await go(address);
@@ -193,7 +193,7 @@ export function arrive({ tell = true } = {}) {
   prefetched = next ? { address: next, text: load(next) } : null;
   resume(hear, overlay).then(restoreNotes);
   for (const event of pending()) (apply(event), mark(event, event.shown));
-  document.dispatchEvent(new CustomEvent("question", { detail: { ...shown(), ahead: next } }));
+  document.dispatchEvent(new CustomEvent("question", { detail: { ...position(), ahead: next } }));
   offer();
   while (typed.length && !moving) perform(typed.shift());
 }

@@ -12,11 +12,11 @@ export const currentAct = () => act;
 export function offer() {
   const button = find("#act");
   keepStep();
-  const left = openCards().length;
+  const nLeft = openCards().length;
   for (const grades of findAll(".grades")) {
-    grades.closest(".dock")?.classList.toggle("due", !left && isOpen(grades));
+    grades.closest(".dock")?.classList.toggle("due", !nLeft && isOpen(grades));
   }
-  showSteps(left);
+  showSteps(nLeft);
   if (!button || document.activeElement === button) return;
   act = nextAct();
   button.hidden = false;
@@ -27,15 +27,15 @@ export function offer() {
 }
 
 /** Count in the steps of a blind question what was clicked since they came. */
-function showSteps(left) {
+function showSteps(nLeft) {
   const count = find("#steps .count");
   if (!count) return;
   const of = cards().length;
-  count.textContent = left ? `${of - left}/${of}` : of;
+  count.textContent = nLeft ? `${of - nLeft}/${of}` : of;
   for (const link of findAll("#steps a")) {
     const grades = find(`#grades-${link.dataset.step}`);
     const grade = grades && find(":checked", grades)?.value;
-    const isDone = grades ? grade !== undefined : link.dataset.step === "cards" ? !left : Boolean(find("#outcome")?.dataset.verdict);
+    const isDone = grades ? grade !== undefined : link.dataset.step === "cards" ? !nLeft : Boolean(find("#outcome")?.dataset.verdict);
     link.classList.toggle("done", isDone);
     if (grades) find(".grade", link).textContent = grade === undefined ? "" : ` · ${grade}`;
   }
@@ -43,13 +43,13 @@ function showSteps(left) {
 
 /** Return what comes next; early is what it says while something of this place is still open. */
 function nextAct() {
-  const left = openCards();
+  const open = openCards();
   const here = within(".card, #outcome, .dock, .grades") ?? find(".dock:not([hidden])");
   const place = here?.matches(".dock") ? find(".grades", here) : here;
   const next = nextOpen(place);
-  if (left.length) {
-    const label = left.length === 1 ? words.cardLeft : words.cardsLeft;
-    return { label: label.replace("{}", left.length), place: left.includes(next) ? next : left[0], isEarly: true };
+  if (open.length) {
+    const label = open.length === 1 ? words.cardLeft : words.cardsLeft;
+    return { label: label.replace("{}", open.length), place: open.includes(next) ? next : open[0], isEarly: true };
   }
   const isHere = place && !place.matches(".card") && isOpen(place);
   const due = isHere ? place : next && !letterOf(next) && next.checkVisibility() && next;

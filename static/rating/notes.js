@@ -4,7 +4,7 @@ import { draft, forgetDraft, keepDraft } from "../frame/drafts.js";
 import { find, findAll } from "../frame/elements.js";
 import { pending } from "../frame/outbox.js";
 import { sendClick } from "./clicks.js";
-import { isHere, NOTES, question, shown, stateOf } from "./question.js";
+import { isHere, NOTES, position, question, stateOf } from "./question.js";
 
 const PAUSE = 1_000; // without a key, after which notes are saved
 
@@ -55,7 +55,7 @@ export function isBoth(event) {
 
 /** Return the name under which the browser keeps what is typed for an answer. */
 function draftOf({ form }) {
-  const { query, page } = shown();
+  const { query, page } = position();
   return `notes ${page} ${query} ${find("[name=answer]", form)?.value ?? ""}`;
 }
 

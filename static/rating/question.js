@@ -14,13 +14,13 @@ export const walk = () => find("#walk"); // what of the head changes with the qu
 export const highestGrade = () => Number(question().dataset.top ?? 0); // 0 on a binary scale
 
 /** Return which question is shown: its number or task, and its page. */
-export function shown() {
+export function position() {
   const { query, address } = question().dataset;
   return { query, page: new URL(address, location).pathname };
 }
 
 /** Return whether an event is of the question that is shown. */
-export const isHere = ({ query, page }) => query === shown().query && page === shown().page;
+export const isHere = ({ query, page }) => query === position().query && page === position().page;
 
 // ---- places and their names -------------------------------------------------------------
 
@@ -51,8 +51,8 @@ function textOf(part) {
 
 /** Return how a click is called where it waits: by its question and its place. */
 export function labelOf(place) {
-  const named = [find("#asked"), find("h2, legend, label", place)].filter(Boolean);
-  return named.map(textOf).filter(Boolean).join(" · ");
+  const places = [find("#asked"), find("h2, legend, label", place)].filter(Boolean);
+  return places.map(textOf).filter(Boolean).join(" · ");
 }
 
 // ---- what is said there ----------------------------------------------------------------
@@ -86,7 +86,7 @@ export const openCards = () => cards().filter((card) => isOpen(card) && !card.ma
 
 /** Return the next place after `place` that is open, from the last round to the first: cards first. */
 export function nextOpen(place) {
-  const isWanted = (other) => other !== place && isOpen(other) && (place?.matches(BEYOND) || !other.matches(BEYOND));
+  const isWanted = (candidate) => candidate !== place && isOpen(candidate) && (place?.matches(BEYOND) || !candidate.matches(BEYOND));
   const next = (order) => {
     const at = order.indexOf(place) + 1;
     return [...order.slice(at), ...order.slice(0, at)].find(isWanted);

@@ -15,7 +15,7 @@ import { announced, byKey, focusedHit, openLook, showPin } from "./looking.js";
 import { arrive, go, hear, isMoving, loadMore, onTyped, onward, refresh, type } from "./moving.js";
 import { currentAct, openStep } from "./next_act.js";
 import { noteTyping, storeNotes } from "./notes.js";
-import { announce, belowCards, cards, focus, highestGrade, isHere, labelOf, nextOpen, placeOf, placesOf, question, shown, within, words } from "./question.js";
+import { announce, belowCards, cards, focus, highestGrade, isHere, labelOf, nextOpen, placeOf, placesOf, position, question, within, words } from "./question.js";
 import { chooseByKey, closeReasons, formOf, hasReasons, inWords, isChoosing, offerReason, onReason, openReasons, reasonOf, showReason } from "./reasons.js";
 import { apply } from "./saving.js";
 import { putOff, undo } from "./undoing.js";
@@ -43,7 +43,7 @@ function judge(card, value, options) {
 /** Return whose reason can be given: a card with its form, also once its question is left. */
 function aboutReason(card) {
   const form = card && find(".why", card);
-  return form && { card, form, places: placesOf(card), ...shown(), label: labelOf(card) };
+  return form && { card, form, places: placesOf(card), ...position(), label: labelOf(card) };
 }
 
 /** Open the reasons of the card in focus, else of the one that was judged last, where it is not relevant. */

@@ -45,7 +45,7 @@ export function formOf(place) {
 
 /** Offer the reason of this card alone where there is room for one offer; a tap gives no focus in every browser. */
 export function offerReason(card) {
-  for (const other of findAll(".card.last")) other.classList.remove("last");
+  for (const lastCard of findAll(".card.last")) lastCard.classList.remove("last");
   card.classList.add("last");
 }
 

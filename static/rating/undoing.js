@@ -6,7 +6,7 @@ import { pending, send } from "../frame/outbox.js";
 import { enter } from "./focus.js";
 import { hear, isMoving, onward, sendAndArrive } from "./moving.js";
 import { storeNotes } from "./notes.js";
-import { isHere, labelOf, placeOf, shown, words } from "./question.js";
+import { isHere, labelOf, placeOf, position, words } from "./question.js";
 import { apply } from "./saving.js";
 
 /** Take back what was said last; the answer shows where that was. */
@@ -34,7 +34,7 @@ function undoUnsent(event) {
 export function putOff() {
   const form = find("[data-later-form]");
   if (!form || isMoving()) return;
-  const about = { ...shown(), label: labelOf(form) };
+  const about = { ...position(), label: labelOf(form) };
   send({ url: form.action, ...about, field: "later", value: "1", places: ["later"], fields: {} }, hear);
   onward();
 }

@@ -6,7 +6,7 @@ const grid = (link) => [...link.closest("[role=grid]").querySelectorAll("[role=r
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 function reach(link) {
-  for (const other of link.closest("[role=grid]").querySelectorAll("a")) other.tabIndex = other === link ? 0 : -1;
+  for (const cell of link.closest("[role=grid]").querySelectorAll("a")) cell.tabIndex = cell === link ? 0 : -1;
 }
 
 function begin() {
