@@ -41,9 +41,9 @@ function stays(form, submitter) {
   const method = submitter?.formMethod || form.method;
   if (method === "dialog") return true;
   if (method !== "get") return false;
-  const there = new URL(submitter?.getAttribute("formaction") ?? form.getAttribute("action"), location);
-  there.search = new URLSearchParams(new FormData(form, submitter));
-  return there.hash !== "" && there.pathname + there.search === location.pathname + location.search;
+  const target = new URL(submitter?.getAttribute("formaction") ?? form.getAttribute("action"), location);
+  target.search = new URLSearchParams(new FormData(form, submitter));
+  return target.hash !== "" && target.pathname + target.search === location.pathname + location.search;
 }
 
 // After every other listener, each of which may send the form itself or hold it back.
