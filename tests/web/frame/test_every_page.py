@@ -118,6 +118,12 @@ def _is_page(rule: Rule) -> bool:
     return is_read and (not is_file or rule.endpoint == "guides.show")
 
 
+def test_no_page_shows_a_value_as_the_program_writes_it(pages: tuple[str, dict[str, Page]]) -> None:
+    """Nor has one in an address: what a template names wrongly is printed all the same."""
+    for address, page in pages[1].items():
+        assert " object at 0x" not in page.source, address
+
+
 def test_no_line_stands_twice_and_none_ends_inside_a_word(
     pages: tuple[str, dict[str, Page]],
 ) -> None:
