@@ -170,7 +170,7 @@ def html_tables(text: str) -> list[list[list[str]]]:
     tables = [*fromstring(text).iter("table")]
     return [
         [
-            [cell.text_content().replace("\u00a0", " ") for cell in row.iter("th", "td")]
+            [cell.text_content().strip().replace("\u00a0", " ") for cell in row.iter("th", "td")]
             for row in table.iter("tr")
         ]
         for table in tables

@@ -261,7 +261,7 @@ def test_comments_get_themes_and_lose_them(
 
     for theme in ("price", ""):
         assert Page(client.get(f"{PAGE}comments?theme={theme}")).count("li[id]") == 1
-    assert "1 comment, 1 participant" in client.get(PAGE).text
+    assert "1 comment, 1 participant" in Page(client.get(PAGE))
 
 
 def test_an_unfit_tag_is_refused(client: FlaskClient, two_people: tuple[int, int]) -> None:

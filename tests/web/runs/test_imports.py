@@ -352,8 +352,8 @@ def test_a_large_import_is_left_and_found_again_with_its_report_and_then_its_run
     assert storing.startswith("/files/")
     assert workers(app).is_idle(WAIT)
     assert rows(web_database) == (1, 0)
-    listed = client.get("/runs/import").text
-    assert "Import of run_0.json, run_1.json</a>: stored" in listed
+    listed = Page(client.get("/runs/import"))
+    assert "Import of run_0.json, run_1.json : stored" in listed
     assert "waits for your decision" not in listed
     assert "vector" in client.get(storing, follow_redirects=True).text
 
