@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from relevansi.importers.runs import json_documents
@@ -24,12 +24,28 @@ _LINE_CODES = {
 Model = TypeVar("Model", bound=FromFile)
 
 
-class JsonLine(Struct, frozen=True):
-    """One line of the file `name`, counted from 1, with the object it holds."""
+class JsonLine(Struct):
+    """One line of the file `name`, counted from 1, with the object it holds and its problems."""
 
     name: str
     number: int
     value: dict[str, object]
+    problems: list[Problem] = field(default_factory=list)
+
+    def row(self, kind: type[Model], raw: object = None, place: str = "") -> Model | None:
+        """Return what the line holds, or `raw` at a place in it; a wrong value costs it."""
+        value = self.value if raw is None else raw
+        row, wrong = read_object(kind, value, file=self.name, place=place, outcomes="line_left_out")
+        for problem in wrong:
+            code = _LINE_CODES[problem.code]
+            self.problems.append(replace(problem, code=code, line=self.number, query_id=None))
+        return row
+
+    def wrong(self, place: str, value: object, expected: str) -> None:
+        """Add the problem that `place` holds something other than `expected`."""
+        words = {"place": place, "found": kind_of(value), "expected": expected}
+        words["outcome"] = "line_left_out"
+        self.problems.append(error("line_value_wrong", self.name, words, line=self.number))
 
 
 def read_lines(name: str, file: IO[bytes]) -> Iterator[JsonLine | Problem]:
@@ -37,26 +53,6 @@ def read_lines(name: str, file: IO[bytes]) -> Iterator[JsonLine | Problem]:
     for number, data in enumerate(_bounded_lines(file), 1):
         if data.strip(_BLANKS):
             yield _line(name, number, data.rstrip(b"\r\n"))
-
-
-def read_row(
-    kind: type[Model], line: JsonLine, raw: object = None, place: str = ""
-) -> tuple[Model | None, list[Problem]]:
-    """The row that `line` holds, or `raw` at a place in it, or none: a wrong value costs it."""
-    outcomes = dict.fromkeys(("", *kind.__struct_fields__), "line_left_out")
-    value = line.value if raw is None else raw
-    row, wrong = read_object(kind, value, file=line.name, place=place, outcomes=outcomes)
-    problems = [
-        replace(p, code=_LINE_CODES[p.code], line=line.number, query_id=None) for p in wrong
-    ]
-    return (None if problems else row), problems
-
-
-def wrong_value(line: JsonLine, place: str, value: object, expected: str) -> Problem:
-    """The problem that `place` in `line` holds something other than `expected`."""
-    words = {"place": place, "found": kind_of(value), "expected": expected}
-    words["outcome"] = "line_left_out"
-    return error("line_value_wrong", line.name, words, line=line.number)
 
 
 def _bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
@@ -84,5 +80,6 @@ def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
         return error("line_not_an_object", name, looks | {"found": kind_of(value)}, line=number)
     line = JsonLine(name, number, value)
     if impossible:
-        return wrong_value(line, str(impossible[0].details["place"]), None, "number")
+        line.wrong(str(impossible[0].details["place"]), None, "number")
+        return line.problems[0]
     return line

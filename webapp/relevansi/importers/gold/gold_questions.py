@@ -18,10 +18,9 @@ from relevansi import json_text
 from relevansi.importers.runs.json_documents import (
     FromFile,
     FromPerson,
+    Reading,
     SaidWords,
     Whole,
-    load,
-    read_object,
 )
 from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import UnusableQuestions, error
@@ -106,13 +105,13 @@ def read(name: str, data: bytes) -> GoldFile:
     Raises `UnusableQuestions` with every problem when one of them cannot be used, and
     `UnreadableFile` for a file that is not JSON.
     """
-    document, numbers = load(name, data, expected="gold_file")
+    reader = _Reader(name)
+    document = reader.document(data, "gold_file")
     questions = document.get("questions") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(questions, list):
         raise UnusableQuestions(unknown_format(name, document, "gold_file"))
     if not questions:
         raise UnusableQuestions(error("no_queries", name))
-    reader = _Reader(name, [*numbers])
     top = reader.read(GoldFileHead, document, "")
     gold_questions = reader.questions(questions)
     if top is None or reader.problems:
@@ -137,18 +136,12 @@ def _with_lines(problems: Sequence[Problem], data: bytes) -> Iterator[Problem]:
 EntryT = TypeVar("EntryT", bound=FromFile)
 
 
-class _Reader:
+class _Reader(Reading):
     """One file while it is read, with the problems of its entries."""
-
-    def __init__(self, name: str, problems: list[Problem]) -> None:
-        self.name = name
-        self.problems = problems
 
     def read(self, kind: type[EntryT], raw: object, place: str) -> EntryT | None:
         outcomes = dict.fromkeys(("", *kind.__struct_fields__), "file_refused")
-        entry, wrong = read_object(kind, raw, file=self.name, place=place, outcomes=outcomes)
-        self.problems += wrong
-        return entry
+        return self.model(kind, raw, place, outcomes)
 
     def questions(self, entries: list[Any]) -> tuple[GoldQuestion, ...]:
         by_id: dict[int, GoldQuestion] = {}

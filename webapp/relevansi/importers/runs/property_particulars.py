@@ -15,7 +15,7 @@ from typing import Any
 import nh3
 from msgspec.structs import replace
 
-from relevansi.importers.runs.json_documents import FromPerson, read_object
+from relevansi.importers.runs.json_documents import FromPerson, Reading
 from relevansi.importers.runs.links import slug_and_source
 from relevansi.importers.runs.prices import HIGHEST_PRICE, exact_number
 from relevansi.importers.runs.property_cards import LARGEST_AREA
@@ -196,17 +196,18 @@ class PropertyInFile(FromPerson, frozen=True):
 
 
 def read_properties(
-    name: str, place: str, listed: Iterable[object]
+    name: str, place: str, listed: Iterable[object], query_id: int | None = None
 ) -> tuple[list[PropertyInFile | None], list[Problem]]:
-    """The properties of one entry at `place` in order, ``None`` for what is no object."""
-    ignored = {"": "value_ignored"}
+    """The properties of one entry at `place` in order, ``None`` for what is no object.
+
+    The problems are of the question `query_id`; a property has an id of its own.
+    """
+    reading, costs = Reading(name), {"": "value_ignored"}
     entries = [
-        read_object(
-            PropertyInFile, raw, file=name, place=f"{place}.properties[{n}]", outcomes=ignored
-        )
+        reading.model(PropertyInFile, raw, f"{place}.properties[{n}]", costs, query_id)
         for n, raw in enumerate(listed)
     ]
-    return [entry for entry, _ in entries], [problem for _, wrong in entries for problem in wrong]
+    return entries, reading.problems
 
 
 def fill(cards: Sequence[Card], properties: Sequence[PropertyInFile | None]) -> tuple[Card, ...]:

@@ -44,6 +44,10 @@ class _Row(NamedTuple):
     value: object
     line: int | None = None
 
+    @property
+    def number_key(self) -> str:
+        return "query_id" if isinstance(self.value, dict) and "query_id" in self.value else "id"
+
 
 def read(name: str, data: bytes) -> tuple[tuple[ReadQuestion, ...], tuple[Problem, ...]]:
     """The questions in the file `name` and remarks; one wrong question refuses the whole set."""
@@ -52,8 +56,7 @@ def read(name: str, data: bytes) -> tuple[tuple[ReadQuestion, ...], tuple[Proble
     for row in rows:
         question = _question(name, row, problems)
         if question and question.query_id in questions:
-            key = "query_id" if _has_query_id(row) else "id"
-            place = {"place": f"{row.place}.{key}".strip(".")}
+            place = {"place": f"{row.place}.{row.number_key}".strip(".")}
             number = question.query_id
             repeated = error("question_id_repeated", name, place, query_id=number, line=row.line)
             problems.append(repeated)
@@ -132,28 +135,18 @@ def _json_value(cells: Mapping[str, str]) -> dict[str, object]:
     return values
 
 
-def _has_query_id(row: _Row) -> bool:
-    return isinstance(row.value, dict) and "query_id" in row.value
-
-
 def _question(name: str, row: _Row, problems: list[Problem]) -> ReadQuestion | None:
     value = row.value
-    if isinstance(value, dict) and "query_id" in value:
-        value = {**value, "id": value["query_id"]}
+    if isinstance(value, dict) and row.number_key in value:
+        value = {**value, "id": value[row.number_key]}
     entry, wrong = read_object(
-        QuestionInFile,
-        value,
-        file=name,
-        place=row.place,
-        outcomes=dict.fromkeys(("", *QuestionInFile.__struct_fields__), "file_refused"),
+        QuestionInFile, value, file=name, place=row.place, outcomes="file_refused"
     )
     for problem in wrong:
-        key = "query_id" if _has_query_id(row) else "id"
-        place = re.sub(r"\bid$", key, str(problem.details["place"]))
-        problems.append(
-            replace(problem, line=row.line, details={**problem.details, "place": place})
-        )
-    if entry is None or wrong:
+        place = re.sub(r"\bid$", row.number_key, str(problem.details["place"]))
+        details = {**problem.details, "place": place}
+        problems.append(replace(problem, line=row.line, details=details))
+    if entry is None:
         return None
     category = (entry.category or "").strip()
     depends = context_dependent(entry.context_dependent, category)
