@@ -27,6 +27,7 @@ from relevansi.importers.runs.problems import ImportRefused
 from relevansi.importers.runs.property_particulars import (
     FACTS,
     PropertyInFile,
+    by_name,
     filled,
     read_particulars,
 )
@@ -38,20 +39,8 @@ _LOOKED_AT = 50
 _OF_LISTINGS = frozenset(
     ("slug", "listing_type", "property_type", "bedrooms", "bathrooms", "land_area", "certificate")
 )
-_NAMES = {
-    **dict.fromkeys(("nama", "nama_properti", "judul"), "title"),
-    **dict.fromkeys(("harga", "harga_jual"), "price"),
-    **dict.fromkeys(("lokasi", "alamat", "address"), "location"),
-    **dict.fromkeys(("kamar_tidur", "kt", "beds"), "bedrooms"),
-    **dict.fromkeys(("kamar_mandi", "km", "baths"), "bathrooms"),
-    **dict.fromkeys(("luas_tanah", "lt"), "land_area"),
-    **dict.fromkeys(("luas_bangunan", "lb"), "building_area"),
-    **dict.fromkeys(("lantai", "jumlah_lantai"), "floors"),
-    **dict.fromkeys(("sertifikat", "legalitas"), "certificate"),
-    **dict.fromkeys(("link", "tautan"), "url"),
-    **dict.fromkeys(("gambar", "foto", "image"), "image_url"),
-    **dict.fromkeys(("tipe_iklan", "jenis_iklan", "offer"), "listing_type"),
-    **dict.fromkeys((name for name, fact in FACTS.items() if fact == "property_type"), "type_"),
+_NAMES = by_name("columns") | {
+    name: "type_" for name, fact in FACTS.items() if fact == "property_type"
 }
 """Names of columns of listings to the field of ``PropertyInFile``; ``type_`` is their kind."""
 
@@ -190,9 +179,10 @@ def _listings(file: File) -> Iterator[CatalogueItem]:
         if isinstance(price, str):
             values["price"] = read_price(" ".join(price.split())).low
         listed, problems = read_object(
-            PropertyInFile, values, file=file.name, place=f"{line}", outcomes={"": "value_ignored"}
+            PropertyInFile, values, file=file.name, place="", outcomes={"": "value_ignored"}
         )
-        file.note(*problems)
+        # The id in a record is that of a listing, not of a question.
+        file.note(*(replace(problem, line=line, query_id=None) for problem in problems))
         title = (listed.name or listed.title or "").strip() if listed else ""
         card = filled(Card(title=title), listed)
         if not (card.slug or card.listing_id or title):

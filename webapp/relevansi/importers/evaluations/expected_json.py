@@ -198,8 +198,7 @@ def read_questions(
         where = f"{place}[{position}]"
         question = reading.item(raw, where)
         if question is not None and question.row_id in entries:
-            words = {"place": f"{where}.id", "id": question.row_id}
-            reading.problems.append(error("item_id_repeated", name, words))
+            reading.error("item_id_repeated", place=f"{where}.id", id=question.row_id)
         elif question is not None:
             entries[question.row_id] = question, raw
     if not entries:

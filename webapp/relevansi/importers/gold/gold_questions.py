@@ -34,13 +34,10 @@ from relevansi.metrics.gold.constraint_rules import (
 from relevansi.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
 from relevansi.records import Problem
 
-_MONEY, _PART = Meta(ge=0, le=10**15), Meta(ge=0, le=1)
-_NORTH, _EAST = Meta(ge=-90, le=90), Meta(ge=-180, le=180)
-# msgspec takes limits on one type at a time.
-_Money = Annotated[int, _MONEY] | Annotated[float, _MONEY]
-_Part = Annotated[int, _PART] | Annotated[float, _PART]
-_North = Annotated[int, _NORTH] | Annotated[float, _NORTH]
-_East = Annotated[int, _EAST] | Annotated[float, _EAST]
+_Money = Annotated[float, Meta(ge=0, le=10**15)]
+_Part = Annotated[float, Meta(ge=0, le=1)]
+_North = Annotated[float, Meta(ge=-90, le=90)]
+_East = Annotated[float, Meta(ge=-180, le=180)]
 Amount = Annotated[_Money | None, Meta(description="amount")]
 Share = Annotated[_Part | None, Meta(description="share")]
 Latitude = Annotated[_North | None, Meta(description="latitude")]
@@ -119,7 +116,8 @@ def read(name: str, data: bytes) -> GoldFile:
     extra = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
     threshold = DEFAULT_THRESHOLD
     if top.threshold_t is not None:
-        threshold, extra["threshold_t"] = Fraction(repr(top.threshold_t)), top.threshold_t
+        threshold = Fraction(repr(top.threshold_t))
+        extra["threshold_t"] = document["threshold_t"]
     return GoldFile(name, threshold, gold_questions, extra | {"questions": questions})
 
 
@@ -151,9 +149,7 @@ class _Reader(Reading):
             if entry is None:
                 continue
             if entry.id in by_id:
-                where = {"place": f"{place}.id"}
-                repeated = error("question_id_repeated", self.name, where, query_id=entry.id)
-                self.problems.append(repeated)
+                self.error("question_id_repeated", entry.id, place=f"{place}.id")
             by_id[entry.id] = GoldQuestion(
                 query_id=entry.id,
                 text=entry.question.strip(),

@@ -53,8 +53,7 @@ def read(name: str, data: bytes) -> ListedResults:
         if entry is None:
             continue
         if entry.query_id in cards:
-            where = {"place": f"{place}.query_id"}
-            reading.problems.append(error("query_repeated", name, where, query_id=entry.query_id))
+            reading.error("query_repeated", entry.query_id, place=f"{place}.query_id")
             continue
         cards[entry.query_id] = _cards(reading, place, entry)
     if entries and not cards:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -88,7 +89,7 @@ class RatedFile(Struct, frozen=True):
 def recognises(data: bytes) -> bool:
     """Whether the first line of a file is that of a rated CSV."""
     first, _, _ = data[:LONGEST_HEADER].partition(b"\n")
-    return not read_table("", first, required=REQUIRED).problems
+    return set(REQUIRED).issubset(read_table("", first, required=REQUIRED).columns)
 
 
 def read(name: str, data: bytes) -> RatedFile:
@@ -154,13 +155,13 @@ class _Line:
     """One record with its numbers, the blank ones left out, and what is wrong with it."""
 
     def __init__(self, name: str, record: Record) -> None:
-        number = record.cells["query_id"].strip()
         self.name, self.line, self.cells = name, record.line, record.cells
-        self.query_id = int(number) if number.isdecimal() and len(number) < 10 else None
         self.notes = _Notes.of(self.cells.get("notes", ""))
         self.problems: list[Problem] = []
-        read = {column: self._number(column) for column in _LIMITS}
-        self.numbers = {column: number for column, number in read.items() if number}
+        self.numbers: dict[str, _Number] = {}
+        for column in _LIMITS:
+            if number := self._number(column):
+                self.numbers[column] = number
         if "query_id" not in self.numbers and not self.problems:
             self.report("csv_value_missing", column="query_id")
 
@@ -170,7 +171,7 @@ class _Line:
         return any(map(str.isalpha, self.cells["query_id"]))
 
     def report(self, code: str, severity: Severity = Severity.ERROR, /, **details: Any) -> None:
-        place = (self.name, self.query_id, self.line)
+        place = (self.name, self.count("query_id"), self.line)
         self.problems.append(Problem(severity, code, *place, details=details))
 
     def count(self, column: str) -> int | None:
@@ -197,30 +198,32 @@ def _row(line: _Line) -> QueryRow | None:
     state, notes, quality = _state(line), line.notes, line.numbers.get("response_quality")
     results, relevant = line.count("results_count"), line.count("relevant_count")
     rank = line.count("first_relevant_rank") or None  # 0 is how the original page wrote "none"
-    if state in {QueryState.RESULTS, QueryState.EMPTY}:
-        if results is None:
-            line.report("csv_value_missing", column="results_count")
-            return None
-        unsure = max(notes.unsure_ranks, default=0) if results else 0
-        highest = max(relevant or 0, line.count("relevant_in_top5") or 0, rank or 0, unsure)
-        if highest > results or (relevant == 0 and rank):
-            top = line.count("relevant_in_top5")
-            _report_impossible(line, ListCounts(results, relevant or 0, frozenset(), rank, top))
-            return None
+    if state is QueryState.EMPTY and results is None:
+        line.report("csv_value_missing", column="results_count")
+        return None
     count = (results or 0) if state is QueryState.RESULTS else 0
+    unsure_ranks = notes.unsure_ranks if count else frozenset[int]()
+    top = _relevant_in_top(line, count)
+    counts = ListCounts(count, relevant or 0, unsure_ranks, rank, top)
+    possible = placings(counts)
+    highest = max(counts.relevant, line.count("relevant_in_top5") or 0, rank or 0, *unsure_ranks)
+    is_list = state in {QueryState.RESULTS, QueryState.EMPTY}
+    if is_list and (highest > count or (relevant is not None and not possible)):
+        tops = line.count("relevant_in_top5"), top, min(counts.relevant, TOP)
+        line.report(
+            "csv_impossible_list",
+            results=count,
+            relevant=counts.relevant,
+            rank=rank or "-",
+            top=next(number for number in tops if number is not None),
+        )
+        return None
     verdicts = tuple(
-        Relevance.UNSURE if place in notes.unsure_ranks else None for place in range(1, count + 1)
+        Relevance.UNSURE if place in unsure_ranks else None for place in range(1, count + 1)
     )
     grade = quality.value if quality else None
     cannot_tell = notes.cannot_tell or "not_relevant"
     if count and relevant is not None:
-        counts = ListCounts(
-            count, relevant, notes.unsure_ranks, rank, _relevant_in_top(line, count)
-        )
-        possible = placings(counts)
-        if not possible:
-            _report_impossible(line, counts)
-            return None
         mrr = line.numbers.get("mrr")
         agreeing = [
             way for way in possible if mrr and way.first and mrr.agrees(Span.settled(1 / way.first))
@@ -264,17 +267,6 @@ def _relevant_in_top(line: _Line, results: int) -> int | None:
         return line.count("relevant_in_top5")
     left_out = line.notes.unsure_ranks if line.notes.cannot_tell == "left_out" else ()
     return int(precision.value * (TOP - sum(rank <= TOP for rank in left_out)) + 0.5)
-
-
-def _report_impossible(line: _Line, counts: ListCounts) -> None:
-    top = counts.relevant_in_top
-    line.report(
-        "csv_impossible_list",
-        results=counts.results,
-        relevant=counts.relevant,
-        rank=counts.first_relevant_rank or "-",
-        top=min(counts.relevant, TOP) if top is None else top,
-    )
 
 
 def _warn(line: _Line, summary: QuerySummary) -> None:
@@ -362,7 +354,9 @@ class CsvTable(NamedTuple):
 
 
 def read_table(name: str, data: bytes, *, required: Sequence[str]) -> CsvTable:
-    """The records of the CSV file `name`; without a `required` column one problem and no record.
+    """The records of the CSV file `name`; one problem and none where its header is wrong.
+
+    It is where a `required` column is missing, or where two columns have one name.
 
     The separator is the one by which most `required` columns are found, else that by which the
     first line has most cells.
@@ -381,9 +375,11 @@ def read_table(name: str, data: bytes, *, required: Sequence[str]) -> CsvTable:
     raw = _raw_records(lines, delimiter)
     columns = _columns(raw)
     missing = [column for column in required if column not in columns]
-    if missing:
-        problem = error("csv_columns_missing", name, {"columns": ", ".join(missing)}, line=1)
-        return CsvTable(columns, (), (problem,))
+    twice = [column for column, n in Counter(columns).items() if column and n > 1]
+    for code, culprits in (("csv_columns_missing", missing), ("results_columns_twice", twice)):
+        if culprits:
+            problem = error(code, name, {"columns": ", ".join(culprits)}, line=1)
+            return CsvTable(columns, (), (problem,))
     records, problems = [], []
     for line, cells in raw:
         if isinstance(cells, csv.Error):

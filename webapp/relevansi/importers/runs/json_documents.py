@@ -259,12 +259,15 @@ class Reading(Struct):
         self.problems += problems
         return model
 
+    def error(self, code: str, query_id: int | None = None, **details: str | int) -> None:
+        self.problems.append(error(code, self.name, details, query_id=query_id))
+
     def wrong(
         self, place: str, actual: str, expected: str, outcome: str, query_id: int | None = None
     ) -> None:
         """Add the problem that `place` has the `actual` value instead of an `expected` one."""
         words = {"place": place, "found": actual, "expected": expected, "outcome": outcome}
-        self.problems.append(error("value_wrong", self.name, words, query_id=query_id))
+        self.error("value_wrong", query_id, **words)
 
 
 def kind_of(value: object) -> str:

@@ -94,11 +94,13 @@ def _check_query(query: ReadQuery) -> Iterator[tuple[str, dict[str, str | int]]]
     # A count of 0 beside cards is that of a chatbot which counts a list that it does not fill.
     elif claimed and claimed != len(cards):
         yield "count_differs", {"claimed": claimed, "count": len(cards)}
-    identities = [card.identity for card in cards]
-    for first, identity in enumerate(identities, 1) if len(set(identities)) < len(cards) else ():
-        ranks = [rank for rank, each in enumerate(identities, 1) if each == identity]
-        if len(ranks) > 1 and ranks[0] == first:
-            yield "card_repeated", {"title": cards[first - 1].title, "ranks": _listed(ranks)}
+    ranks_of: dict[str, list[int]] = {}
+    for rank, card in enumerate(cards, start=1):
+        ranks_of.setdefault(card.identity, []).append(rank)
+    for first, *further in ranks_of.values():
+        if further:
+            title = cards[first - 1].title
+            yield "card_repeated", {"title": title, "ranks": _listed([first, *further])}
     without = [rank for rank, card in enumerate(cards, start=1) if not card.slug]
     if without:
         yield "card_without_slug", {"ranks": _listed(without)}
@@ -123,7 +125,6 @@ _MARKS = {
 }
 """Keys only one format has: at the top of the file, and in its entries."""
 
-_ENTRY_KEPT_AS_IS = frozenset({"properties", "latency_ms", "usage"})
 _OF_ANSWER = ("response", "success")
 _ENTRY_OUTCOMES = {"": "entry_left_out", **dict.fromkeys(_OF_ANSWER, "kept_unreadable")}
 
@@ -184,9 +185,7 @@ def recognises(data: bytes) -> bool:
         keys = msgspec.json.decode(data.removeprefix(BOM_UTF8), type=_RunKeys, strict=False)
     except (msgspec.DecodeError, RecursionError):
         return _recognises_odd(data)
-    if not keys.results:
-        return bool(bytes(keys.total_questions))
-    return _are_answers(keys.results)
+    return _are_answers(keys.results) if keys.results else bool(bytes(keys.total_questions))
 
 
 def _recognises_odd(data: bytes) -> bool:
@@ -288,9 +287,7 @@ def _queries(
         place = f"results[{position}]"
         query = _query(reading, place, raw, file_format)
         if query and query.query_id in queries:
-            where = {"place": f"{place}.query_id"}
-            repeated = error("query_repeated", reading.name, where, query_id=query.query_id)
-            reading.problems.append(repeated)
+            reading.error("query_repeated", query.query_id, place=f"{place}.query_id")
         elif query:
             queries[query.query_id] = query
     return tuple(queries.values())
@@ -309,8 +306,7 @@ def _query(reading: Reading, place: str, raw: object, file_format: str) -> ReadQ
     if entry.response is None and not failed and not is_broken:
         is_broken = True
         words = {"place": f"{place}.response", "expected": "text", "outcome": "kept_unreadable"}
-        missing = error("value_missing", reading.name, words, query_id=entry.query_id)
-        reading.problems.append(missing)
+        reading.error("value_missing", entry.query_id, **words)
     cards = property_cards.parse(answer)
     if entry.properties:
         properties, wrong = read_properties(reading.name, place, entry.properties, entry.query_id)
@@ -343,8 +339,8 @@ def _query(reading: Reading, place: str, raw: object, file_format: str) -> ReadQ
 
 
 def _extra(kind: type[FromFile], raw: Mapping[str, object]) -> dict[str, object]:
-    # Every key that this module does not read, or that others read unchanged.
-    understood = {*kind.__struct_fields__} - _ENTRY_KEPT_AS_IS
+    # Every key that this module does not read, and the properties, which are read again.
+    understood = {*kind.__struct_fields__} - {"properties"}
     return {key: value for key, value in raw.items() if key not in understood}
 
 

@@ -127,24 +127,15 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
         placed = _grades_by_question(judged, questions)
         _grade(session, grader, placed, now)
         grades[name] = sum(map(len, placed.values()))
-    problems = [*examined.problems]
-    if left_out := len(group.judged) - sum(grades.values()):
-        problems.append(warning("results_grades_unasked", report.name, {"count": left_out}))
-    problems += _text_remarks(report.name, kept_texts, changed_texts, same_documents=same_documents)
-    return StoredResults(stored, grades, tuple(problems))
-
-
-def _text_remarks(
-    name: str, kept_texts: frozenset[str], changed: frozenset[str], *, same_documents: bool
-) -> Iterator[Problem]:
-    """Yield what became of documents with another text under the id that they had."""
+    counts = {"results_grades_unasked": len(group.judged) - sum(grades.values())}
+    # What became of documents with another text under the id that they had.
     if same_documents:
-        kept_texts, changed = kept_texts | changed, frozenset()
-    code = "results_texts_replaced" if same_documents else "results_texts_kept"
-    if kept_texts:
-        yield warning(code, name, {"count": len(kept_texts)})
-    if changed:
-        yield warning("results_texts_differ", name, {"count": len(changed)})
+        counts["results_texts_replaced"] = len(kept_texts | changed_texts)
+    else:
+        counts["results_texts_kept"] = len(kept_texts)
+        counts["results_texts_differ"] = len(changed_texts)
+    remarks = (warning(code, report.name, {"count": n}) for code, n in counts.items() if n)
+    return StoredResults(stored, grades, (*examined.problems, *remarks))
 
 
 def _store_choices(study: Study, group: Group) -> None:
