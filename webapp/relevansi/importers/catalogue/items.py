@@ -24,10 +24,10 @@ from relevansi.importers.results.unknown import UnknownNames
 from relevansi.importers.runs.json_documents import read_object
 from relevansi.importers.runs.prices import read_price
 from relevansi.importers.runs.problems import ImportRefused
+from relevansi.importers.runs.property_names import LISTS, by_name
 from relevansi.importers.runs.property_particulars import (
     FACTS,
     PropertyInFile,
-    by_name,
     filled,
     read_particulars,
 )
@@ -36,9 +36,6 @@ from relevansi.kinds.property import Card
 from relevansi.records import Item, OnProgress, Problem, no_progress
 
 _LOOKED_AT = 50
-_OF_LISTINGS = frozenset(
-    ("slug", "listing_type", "property_type", "bedrooms", "bathrooms", "land_area", "certificate")
-)
 _NAMES = by_name("columns") | {
     name: "type_" for name, fact in FACTS.items() if fact == "property_type"
 }
@@ -63,16 +60,6 @@ class _All(frozenset[str]):
 def expanded(dropped: Iterable[Dropped]) -> list[File]:
     """Return the files that were dropped, with those in folders and archives."""
     return list(files.expanded(dropped))
-
-
-def are_listings(file: File) -> bool:
-    """Whether the records of a file state what only listings have, as slug or bedrooms."""
-    looked_at = replace(file, problems=[])
-    names: set[str] = set()
-    with suppress(ImportRefused), reading(looked_at):
-        for _, values in islice(_records(looked_at), _LOOKED_AT):
-            names.update(_NAMES.get(name, name) for name in map(plain_name, values))
-    return bool(names & _OF_LISTINGS)
 
 
 def read(
@@ -103,8 +90,14 @@ def read_all(
 
 
 def kind_of_items(opened_files: Sequence[File]) -> str:
-    """Return the kind of what the files list, by the names in the first one."""
-    return Card.kind if any(map(are_listings, opened_files[:1])) else Document.kind
+    """Return the kind of what the files list: listings if the first one has names of theirs."""
+    names: set[str] = set()
+    for file in opened_files[:1]:
+        looked_at = replace(file, problems=[])
+        with suppress(ImportRefused), reading(looked_at):
+            for _, values in islice(_records(looked_at), _LOOKED_AT):
+                names.update(_NAMES.get(name, name) for name in map(plain_name, values))
+    return Card.kind if names.intersection(LISTS["of_listings"]) else Document.kind
 
 
 def _records(file: File) -> Iterator[tuple[int, Values]]:

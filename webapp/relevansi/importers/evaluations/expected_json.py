@@ -36,12 +36,8 @@ _EXPECTED_KEYS = frozenset({"answer_example", "source_map"})
 _CALL_KEYS = frozenset({"usage", "latency_ms", "tries", "model"})
 """The keys that ``relevansi answer`` writes beside an output."""
 
-_TOP_KEYS = frozenset(
-    {
-        *PROVENANCE,
-        *("provenance", "items", "questions"),
-        *("endpoint", "retriever", "temperature", "max_tokens"),
-    }
+_TOP_KEYS = frozenset(PROVENANCE).union(
+    ("provenance", "items", "questions", "endpoint", "retriever", "temperature", "max_tokens")
 )
 
 
@@ -198,7 +194,8 @@ def read_questions(
         where = f"{place}[{position}]"
         question = reading.item(raw, where)
         if question is not None and question.row_id in entries:
-            reading.error("item_id_repeated", place=f"{where}.id", id=question.row_id)
+            words = {"place": f"{where}.id", "id": question.row_id}
+            reading.error("item_id_repeated", words)
         elif question is not None:
             entries[question.row_id] = question, raw
     if not entries:
@@ -251,7 +248,7 @@ def join(
         row_id = str(row.id)
         if row_id in answered or row_id not in questions:
             code = "line_id_repeated" if row_id in answered else "line_id_unknown"
-            reading.problems.append(error(code, outputs_name, {"id": row_id}, line=line.number))
+            reading.error(code, {"id": row_id}, line=line.number)
             continue
         reading.count(line.value, _CALL_KEYS.union(row.__struct_fields__))
         row_contexts = reading.contexts(row, row_id)

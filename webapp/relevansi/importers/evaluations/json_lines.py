@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO, TypeVar
+from typing import IO
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from relevansi.importers.runs import json_documents
-from relevansi.importers.runs.json_documents import FromFile, kind_of, load, read_object
+from relevansi.importers.runs.json_documents import Model, kind_of, load, read_object
 from relevansi.importers.runs.problems import UnreadableFile, error
 from relevansi.records import Problem
 
@@ -18,10 +18,10 @@ _LINE_CODES = {
     "file_too_large": "line_too_long",
     "value_missing": "line_value_missing",
     "value_wrong": "line_value_wrong",
+    "not_json": "line_not_an_object",
     "not_utf8": "line_not_utf8",
     "json_key_repeated": "line_key_repeated",
 }
-Model = TypeVar("Model", bound=FromFile)
 
 
 class JsonLine(Struct):
@@ -65,19 +65,15 @@ def _bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
-    looks: dict[str, str | int] = {"expected": "object"}
     try:
-        value, impossible = load(name, data, expected="answers_file")
+        value, impossible = load(name, data, expected="object")
     except UnreadableFile as refused:
         why = refused.problem
-        if why.code in _LINE_CODES:
-            return error(_LINE_CODES[why.code], name, why.details, line=number)
-        if why.code == "not_json" and "found" in why.details:
-            looks["found"] = why.details["found"]
-            return error("line_not_an_object", name, looks, line=number)
-        return error("line_broken", name, {"column": why.details.get("column", 1)}, line=number)
+        details = {"column": 1, **why.details}
+        return error(_LINE_CODES.get(why.code, "line_broken"), name, details, line=number)
     if not isinstance(value, dict):
-        return error("line_not_an_object", name, looks | {"found": kind_of(value)}, line=number)
+        words = {"expected": "object", "found": kind_of(value)}
+        return error("line_not_an_object", name, words, line=number)
     line = JsonLine(name, number, value)
     if impossible:
         line.wrong(str(impossible[0].details["place"]), None, "number")

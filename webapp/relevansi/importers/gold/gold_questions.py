@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
@@ -18,6 +18,7 @@ from relevansi import json_text
 from relevansi.importers.runs.json_documents import (
     FromFile,
     FromPerson,
+    Model,
     Reading,
     SaidWords,
     Whole,
@@ -131,26 +132,20 @@ def _with_lines(problems: Sequence[Problem], data: bytes) -> Iterator[Problem]:
         yield replace(problem, line=lines[int(entry[1])]) if entry else problem
 
 
-EntryT = TypeVar("EntryT", bound=FromFile)
+def _costs_the_file(kind: type[FromFile]) -> dict[str, str]:
+    return dict.fromkeys(("", *kind.__struct_fields__), "file_refused")
 
 
 class _Reader(Reading):
     """One file while it is read, with the problems of its entries."""
 
-    def read(self, kind: type[EntryT], raw: object, place: str) -> EntryT | None:
-        outcomes = dict.fromkeys(("", *kind.__struct_fields__), "file_refused")
-        return self.model(kind, raw, place, outcomes)
+    def read(self, kind: type[Model], raw: object, place: str) -> Model | None:
+        return self.model(kind, raw, place, _costs_the_file(kind))
 
-    def questions(self, entries: list[Any]) -> tuple[GoldQuestion, ...]:
-        by_id: dict[int, GoldQuestion] = {}
-        for position, raw in enumerate(entries):
-            place = f"questions[{position}]"
-            entry = self.read(GoldQuestionInFile, raw, place)
-            if entry is None:
-                continue
-            if entry.id in by_id:
-                self.error("question_id_repeated", entry.id, place=f"{place}.id")
-            by_id[entry.id] = GoldQuestion(
+    def questions(self, listed: list[Any]) -> tuple[GoldQuestion, ...]:
+        costs = _costs_the_file(GoldQuestionInFile)
+        return tuple(
+            GoldQuestion(
                 query_id=entry.id,
                 text=entry.question.strip(),
                 category=(entry.category or "").strip(),
@@ -158,7 +153,8 @@ class _Reader(Reading):
                 constraints=self.constraints(entry.constraints or {}, f"{place}.constraints"),
                 manual=entry.evaluation_mode == "manual",
             )
-        return tuple(by_id.values())
+            for place, _, entry in self.entries(GoldQuestionInFile, listed, "questions", costs)
+        )
 
     def constraints(self, raw: object, place: str) -> Constraints:
         entry = self.read(ConstraintsInFile, raw, place)

@@ -46,16 +46,8 @@ def read(name: str, data: bytes) -> ListedResults:
     keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
     if entries is not results or (entries and not {"properties", "properties_count"} & keys):
         raise UnknownRunFormat(unknown_format(name, document, "v2_file"))
-    cards: dict[int, tuple[CardFacts, ...]] = {}
-    for position, raw in enumerate(entries):
-        place = f"results[{position}]"
-        entry = reading.model(ListedQuestion, raw, place, {"": "entry_left_out"})
-        if entry is None:
-            continue
-        if entry.query_id in cards:
-            reading.error("query_repeated", entry.query_id, place=f"{place}.query_id")
-            continue
-        cards[entry.query_id] = _cards(reading, place, entry)
+    listed = reading.entries(ListedQuestion, entries, "results", {"": "entry_left_out"})
+    cards = {entry.query_id: _cards(reading, place, entry) for place, _, entry in listed}
     if entries and not cards:
         raise ImportRefused(error("no_readable_query", name), *reading.problems)
     return ListedResults(cards, tuple(reading.problems))
@@ -80,12 +72,8 @@ def _cards(reading: Reading, place: str, entry: ListedQuestion) -> tuple[CardFac
 
 def _facts(reading: Reading, place: str, raw: object, query_id: int | None) -> CardFacts:
     """Return the facts of one property; a value that cannot be read counts as missing."""
-
-    def wrong(where: str, value: object, expected: str) -> None:
-        reading.wrong(where, kind_of(value), expected, "counts_as_missing", query_id)
-
     if not isinstance(raw, dict):
-        wrong(place, raw, "object")
+        reading.wrong(place, kind_of(raw), "object", "counts_as_missing", query_id)
         return CardFacts()
     details = raw.get("api_data") if raw.get("verified") is True else None
     fields = {**raw, **details} if isinstance(details, dict) else raw
@@ -94,7 +82,7 @@ def _facts(reading: Reading, place: str, raw: object, query_id: int | None) -> C
         value = fields.get(key)
         if value is None or isinstance(value, str):
             return value if value and content_of(value) else ""
-        wrong(f"{place}.{key}", value, "text")
+        reading.wrong(f"{place}.{key}", kind_of(value), "text", "counts_as_missing", query_id)
         return ""
 
     def number(key: str, largest: int | None = None) -> Fraction | None:
@@ -106,7 +94,7 @@ def _facts(reading: Reading, place: str, raw: object, query_id: int | None) -> C
             exact = exact_number(value if isinstance(value, str) else repr(value))
         fits = exact is not None and (exact >= 0 if largest is None else abs(exact) <= largest)
         if not fits:
-            wrong(f"{place}.{key}", value, "number")
+            reading.wrong(f"{place}.{key}", kind_of(value), "number", "counts_as_missing", query_id)
         return exact if fits else None
 
     # Coordinates of 0 are absent, as are 0 bedrooms and floors.

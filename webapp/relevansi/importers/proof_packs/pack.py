@@ -37,8 +37,7 @@ class UnreadableMember(Exception):
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(name, why)
-        self.name = name
-        self.why = why
+        self.name, self.why = name, why
 
 
 Text = Annotated[str, Meta(pattern=r"^[^\x00\ud800-\udfff]*\Z")]

@@ -95,10 +95,12 @@ def recognises(data: bytes) -> bool:
 def read(name: str, data: bytes) -> RatedFile:
     """The report of the rated CSV `name`: bad rows left out, contradicted figures recomputed."""
     table = read_table(name, data, required=REQUIRED)
+    ids = [record.cells["query_id"] for record in table.records]
+    if ids and all(any(map(str.isalpha, query_id)) for query_id in ids):
+        # Collections have ids in words.
+        return RatedFile(RunReport(name, RULE, ()), (error("results_of_figures", name),))
     lines = [_Line(name, record) for record in table.records]
     rows: dict[int, QueryRow] = {}
-    if lines and all(line.is_of_documents for line in lines):
-        return RatedFile(RunReport(name, RULE, ()), (error("results_of_figures", name),))
     for line in lines:
         row = None if line.problems else _row(line)
         if row and rows.setdefault(row.query_id, row) is not row:
@@ -164,11 +166,6 @@ class _Line:
                 self.numbers[column] = number
         if "query_id" not in self.numbers and not self.problems:
             self.report("csv_value_missing", column="query_id")
-
-    @property
-    def is_of_documents(self) -> bool:
-        """Whether it is of a question with an id in words, as collections have them."""
-        return any(map(str.isalpha, self.cells["query_id"]))
 
     def report(self, code: str, severity: Severity = Severity.ERROR, /, **details: Any) -> None:
         place = (self.name, self.count("query_id"), self.line)
@@ -277,10 +274,9 @@ def _warn(line: _Line, summary: QuerySummary) -> None:
         if filled:
             line.report("csv_figures_without_count", Severity.WARNING, columns=filled)
     elif summary.complete:
-        for figure, column, span in (
-            ("precision_at_5", "precision_at_5", summary.figures["mean_precision_at_5"]),
-            ("mrr", "first_relevant_rank", summary.figures["mrr"]),
-        ):
+        columns_of = {"precision_at_5": "precision_at_5", "mrr": "first_relevant_rank"}
+        for figure, column in columns_of.items():
+            span = summary.figures[_FIGURES[figure]]
             if span.value is None and span.lower is not None:
                 bounds = {"lowest": f"{span.lower:.4g}", "highest": f"{span.upper:.4g}"}
                 names = {"figure": figure, "column": column}
@@ -407,18 +403,16 @@ def _columns(raw: Iterator[tuple[int, list[str] | csv.Error]]) -> tuple[str, ...
 
 def _raw_records(lines: list[str], delimiter: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
     start = 0
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while start < len(lines):
-        before = reader.line_num
+        # No copy of the lines, since many may be broken.
+        following = map(lines.__getitem__, range(start, len(lines)))
+        reader = csv.reader(following, delimiter=delimiter, strict=True)
         try:
             cells = next(reader)
         except csv.Error as wrong:  # one open quotation mark must not take all that follows
             yield start + 1, wrong
             start += 1
-            # No copy of the lines, since many may be broken.
-            following = map(lines.__getitem__, range(start, len(lines)))
-            reader = csv.reader(following, delimiter=delimiter, strict=True)
             continue
         if any(cell.strip() for cell in cells):
             yield start + 1, cells
-        start += reader.line_num - before
+        start += reader.line_num

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from json import JSONDecodeError, JSONDecoder
 from typing import Annotated, Any, TypeVar
@@ -259,15 +259,38 @@ class Reading(Struct):
         self.problems += problems
         return model
 
-    def error(self, code: str, query_id: int | None = None, **details: str | int) -> None:
-        self.problems.append(error(code, self.name, details, query_id=query_id))
+    def entries(
+        self, kind: type[Model], listed: Iterable[Any], place: str, costs: Mapping[str, str]
+    ) -> Iterator[tuple[str, dict[str, Any], Model]]:
+        """Yield the place, the object and the model of each entry of a list, one of each number.
+
+        Of entries with one ``query_id``, or ``id`` where the model has none, the first counts.
+        """
+        number = "query_id" if "query_id" in kind.__struct_fields__ else "id"
+        repeated = "query_repeated" if number == "query_id" else "question_id_repeated"
+        numbers = set[int]()
+        for position, raw in enumerate(listed):
+            where = f"{place}[{position}]"
+            entry = self.model(kind, raw, where, costs)
+            if entry is None:
+                continue
+            query_id = getattr(entry, number)
+            if query_id in numbers:
+                self.error(repeated, {"place": f"{where}.{number}"}, query_id=query_id)
+            else:
+                numbers.add(query_id)
+                yield where, raw, entry
+
+    def error(self, code: str, details: Mapping[str, str | int], **place: int | None) -> None:
+        """Add a problem; `place` is its ``query_id`` or ``line``."""
+        self.problems.append(error(code, self.name, details, **place))
 
     def wrong(
         self, place: str, actual: str, expected: str, outcome: str, query_id: int | None = None
     ) -> None:
         """Add the problem that `place` has the `actual` value instead of an `expected` one."""
         words = {"place": place, "found": actual, "expected": expected, "outcome": outcome}
-        self.error("value_wrong", query_id, **words)
+        self.error("value_wrong", words, query_id=query_id)
 
 
 def kind_of(value: object) -> str:
@@ -289,6 +312,4 @@ def kind_of(value: object) -> str:
 
 def _query_id_of(raw: object) -> int | None:
     number = raw.get("query_id", raw.get("id")) if isinstance(raw, dict) else None
-    if not isinstance(number, int) or isinstance(number, bool):
-        return None
-    return number if 0 <= number <= LARGEST_INTEGER else None
+    return number if type(number) is int and 0 <= number <= LARGEST_INTEGER else None

@@ -213,7 +213,10 @@ def read(name: str, data: bytes, on_progress: OnProgress = no_progress) -> ReadR
     top = reading.model(RunFileHead, document, "", {"": "file_refused"})
     if top is None or not isinstance(document, dict):
         raise UnknownRunFormat(*reading.problems)
-    queries = _queries(reading, top.results, file_format, on_progress)
+    queries: list[ReadQuery] = []
+    for entry in reading.entries(AnsweredQuestionInFile, top.results, "results", _ENTRY_OUTCOMES):
+        on_progress(len(queries), len(top.results))
+        queries.append(_query(reading, *entry, file_format))
     if not queries:
         code = "no_readable_query" if top.results else "no_queries"
         raise ImportRefused(error(code, name), *reading.problems)
@@ -232,7 +235,7 @@ def read(name: str, data: bytes, on_progress: OnProgress = no_progress) -> ReadR
         file_format=file_format,
         name=name,
         sha256=hashlib.sha256(data).hexdigest(),
-        queries=queries,
+        queries=tuple(queries),
         timestamp=_text(top.timestamp),
         search_method=method,
         llm=llm,
@@ -278,25 +281,13 @@ def _recognise(name: str, document: object) -> str:
     return "v1" if v1 > v2 else "v2"
 
 
-def _queries(
-    reading: Reading, entries: Sequence[object], file_format: str, on_progress: OnProgress
-) -> tuple[ReadQuery, ...]:
-    queries: dict[int, ReadQuery] = {}
-    for position, raw in enumerate(entries):
-        on_progress(position, len(entries))
-        place = f"results[{position}]"
-        query = _query(reading, place, raw, file_format)
-        if query and query.query_id in queries:
-            reading.error("query_repeated", query.query_id, place=f"{place}.query_id")
-        elif query:
-            queries[query.query_id] = query
-    return tuple(queries.values())
-
-
-def _query(reading: Reading, place: str, raw: object, file_format: str) -> ReadQuery | None:
-    entry = reading.model(AnsweredQuestionInFile, raw, place, _ENTRY_OUTCOMES)
-    if entry is None or not isinstance(raw, dict):
-        return None
+def _query(
+    reading: Reading,
+    place: str,
+    raw: Mapping[str, object],
+    entry: AnsweredQuestionInFile,
+    file_format: str,
+) -> ReadQuery:
     answer = entry.response or ""
     # What was there but is of another type is not in the entry.
     is_broken = any(
@@ -306,7 +297,7 @@ def _query(reading: Reading, place: str, raw: object, file_format: str) -> ReadQ
     if entry.response is None and not failed and not is_broken:
         is_broken = True
         words = {"place": f"{place}.response", "expected": "text", "outcome": "kept_unreadable"}
-        reading.error("value_missing", entry.query_id, **words)
+        reading.error("value_missing", words, query_id=entry.query_id)
     cards = property_cards.parse(answer)
     if entry.properties:
         properties, wrong = read_properties(reading.name, place, entry.properties, entry.query_id)

@@ -34,6 +34,7 @@ from relevansi.importers.runs.prices import (
     read_number,
     read_price,
 )
+from relevansi.importers.runs.property_names import LISTS
 from relevansi.kinds.property import Card, ListedText
 
 Fields = dict[str, Any]
@@ -96,11 +97,8 @@ def says_more(line: str) -> bool:
     """
     if not _FACTS_MARKER.search(line):
         return False
-    return not (_has_fact_words(line) or _has_fact_words(_CERTIFICATES.sub(" ", line)))
-
-
-def _has_fact_words(line: str) -> bool:
-    return _FACT_WORDS.issuperset(map(str.casefold, _LONGER_WORD.findall(line)))
+    words = _LONGER_WORD.findall(_CERTIFICATES.sub(" ", line))
+    return not _FACT_WORDS.issuperset(map(str.casefold, words))
 
 
 def read_badge(text: str) -> Fields:
@@ -185,16 +183,7 @@ _FACTS_MARKER = re.compile(
     f"[{''.join(mark for mark, reader in READERS.items() if reader is read_facts)}]"
 )
 _LONGER_WORD = re.compile(r"[^\W\d_]{3,}")
-_FACT_WORDS = frozenset(
-    (
-        *("kamar", "tidur", "mandi", "bedroom", "bedrooms", "bathroom", "bathrooms", "bed", "bath"),
-        *("luas", "tanah", "bangunan", "land", "area", "building", "lantai", "floor", "floors"),
-        *("sertifikat", "certificate", "meter", "persegi", "sqm", "unit", "rumah", "dan", "and"),
-        *("tidak", "belum", "tersedia", "disebutkan", "diketahui", "ada"),
-        *("informasi", "detail", "ukuran"),
-    )
-)
-"""Words in which rooms, areas and floors are written, or that they are unknown."""
+_FACT_WORDS = frozenset(LISTS["of_facts"])
 
 _UNMARKED: tuple[tuple[re.Pattern[str], Callable[[str], Fields]], ...] = (
     (re.compile(r"(?:harga|price) ?:|(?:rp\.?|idr) ?[0-9]", re.IGNORECASE), read_price_line),

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import html
 import re
-import tomllib
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import nh3
@@ -21,20 +19,12 @@ from relevansi.importers.runs.json_documents import FromPerson, Reading
 from relevansi.importers.runs.links import slug_and_source
 from relevansi.importers.runs.prices import HIGHEST_PRICE, exact_number
 from relevansi.importers.runs.property_cards import LARGEST_AREA
+from relevansi.importers.runs.property_names import LISTS, by_name
 from relevansi.kinds.property import Card, Particulars
 from relevansi.records import Problem
 
 LONGEST_TEXT = 5000
 """Characters of a description that pages show; the file that is kept has all of it."""
-
-_TABLES = tomllib.loads(Path(__file__).with_name("property_names.toml").read_text("utf-8"))
-_KEYS = {what: tuple(names.split()) for what, names in _TABLES["keys"].items()}
-
-
-def by_name(table: str) -> dict[str, str]:
-    """What each name in a table of ``property_names.toml`` means."""
-    return {name: what for what, names in _TABLES[table].items() for name in names.split()}
-
 
 FACTS = by_name("facts")
 """The name of a fact by its key in the file."""
@@ -54,7 +44,7 @@ def read_particulars(raw: object) -> Particulars:
     latitude = _coordinate(values, "latitude", 90)
     longitude = _coordinate(values, "longitude", 180)
     has_point = latitude is not None and longitude is not None
-    texts = (_prose(values.get(key)) for key in _KEYS["description"])
+    texts = (_prose(values.get(key)) for key in LISTS["description"])
     return Particulars(
         description="\n\n".join(dict.fromkeys(filter(None, texts)))[:LONGEST_TEXT],
         features=tuple(dict.fromkeys(_features(values)))[:_MOST_FEATURES],
@@ -69,7 +59,7 @@ def longest_description(listed: Iterable[object]) -> int:
     properties = [raw for raw in listed if isinstance(raw, Mapping)]
     objects = [*properties, *(raw.get("api_data") for raw in properties)]
     mappings = (data for data in objects if isinstance(data, Mapping))
-    texts = (data.get(key) for data in mappings for key in _KEYS["description"])
+    texts = (data.get(key) for data in mappings for key in LISTS["description"])
     return max((len(text) for text in texts if isinstance(text, str)), default=0)
 
 
@@ -84,12 +74,10 @@ def _prose(value: object) -> str:
 
 
 def _features(values: Mapping[str, object]) -> Iterator[str]:
-    for key in _KEYS["features"]:
+    for key in LISTS["features"]:
         value = values.get(key)
-        if isinstance(value, str):
-            yield from filter(None, (_cut(part, _LONGEST_FEATURE) for part in value.split(",")))
-        else:
-            yield from (word[:_LONGEST_FEATURE] for word in _words(value))
+        words = _words(value.split(",") if isinstance(value, str) else value)
+        yield from (word[:_LONGEST_FEATURE] for word in words)
 
 
 def _facts(values: Mapping[str, object]) -> Iterator[tuple[str, str | bool]]:
@@ -97,7 +85,7 @@ def _facts(values: Mapping[str, object]) -> Iterator[tuple[str, str | bool]]:
         value = _value(values.get(key))
         if value is not None:
             yield name, value
-    for key in _KEYS["specifications"]:
+    for key in LISTS["specifications"]:
         listed = values.get(key)
         if isinstance(listed, Mapping):
             for inner, inner_value in listed.items():
@@ -140,7 +128,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _coordinate(values: Mapping[str, object], what: str, largest: int) -> float | None:
-    for key in _KEYS[what]:
+    for key in LISTS[what]:
         value = values.get(key)
         if _is_scalar(value):
             number = exact_number(value if isinstance(value, str) else repr(value))

@@ -63,12 +63,9 @@ def read(name: str, data: bytes) -> tuple[tuple[ReadQuestion, ...], tuple[Proble
     for row in rows:
         question = _question(reading, row)
         if question and question.query_id in questions:
-            place = f"{row.place}.{row.number_key}".strip(".")
+            place = {"place": f"{row.place}.{row.number_key}".strip(".")}
             number = question.query_id
-            repeated = error(
-                "question_id_repeated", name, {"place": place}, query_id=number, line=row.line
-            )
-            reading.problems.append(repeated)
+            reading.error("question_id_repeated", place, query_id=number, line=row.line)
         elif question:
             questions[question.query_id] = question
     if reading.problems:
@@ -89,18 +86,14 @@ def context_dependent(stated_value: bool | None, category: str) -> bool | None:
 
 def unknown_format(name: str, document: object, expected: str) -> Problem:
     """The problem that the JSON file `name` is of another kind than the `expected` one."""
-    return error("unknown_format", name, {"found": looks_like(document), "expected": expected})
-
-
-def looks_like(document: object) -> str:
-    """The catalogue's word for JSON that is not what was expected."""
+    looks_like = "other_value"
     if isinstance(document, dict):
-        return "gold_file" if isinstance(document.get("questions"), list) else "other_object"
-    if isinstance(document, list):
+        looks_like = "gold_file" if isinstance(document.get("questions"), list) else "other_object"
+    elif isinstance(document, list):
         first = document[0] if document else None
         is_question = isinstance(first, dict) and "question" in first and "response" not in first
-        return "questions_of_a_set" if is_question else "list"
-    return "other_value"
+        looks_like = "questions_of_a_set" if is_question else "list"
+    return error("unknown_format", name, {"found": looks_like, "expected": expected})
 
 
 def _json_rows(reading: Reading, data: bytes) -> list[_Row]:

@@ -136,7 +136,7 @@ def _changes(reading: Reading, listed: list[Any]) -> tuple[RatingChange, ...]:
         with suppress(ValidationError):
             change = _change(convert(raw, _Change))
         if change is None or change.event_id in by_id:
-            reading.error("ratings_change_wrong", place=f"changes[{position}]")
+            reading.error("ratings_change_wrong", {"place": f"changes[{position}]"})
         else:
             by_id[change.event_id] = change
     return tuple(sorted(by_id.values(), key=lambda change: change.sequence))
