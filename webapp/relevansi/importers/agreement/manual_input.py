@@ -106,7 +106,7 @@ class _Reader(Reading, kw_only=True):
                 outcome = None if result == _PENDING else str(result)
                 yield query_id, card, CARD, outcome, (decision.comment or "").strip()
             else:
-                self._wrong_result(f"{place}.result", result, _CARD_RESULTS, query_id)
+                self._unknown(f"{place}.result", result, _CARD_RESULTS, query_id)
 
     def reasons(self) -> dict[tuple[int, int, str], str]:
         by_constraint = {}
@@ -125,12 +125,12 @@ class _Reader(Reading, kw_only=True):
                 inner = f"{place}.{constraint}"
                 result = _NA_SIGNS.get(str(typed).strip().casefold(), typed)
                 if constraint not in CONSTRAINTS:
-                    self._wrong_result(inner, constraint, CONSTRAINTS, query_id)
+                    self._unknown(inner, constraint, CONSTRAINTS, query_id)
                 elif result in CONSTRAINT_RESULTS:
                     reason = reasons.get((query_id, card, constraint), "")
                     yield query_id, card, constraint, result, reason
                 elif not is_placeholder(result):
-                    self._wrong_result(inner, result, CONSTRAINT_RESULTS, query_id)
+                    self._unknown(inner, result, CONSTRAINT_RESULTS, query_id)
 
     def _cards(self, part: str) -> Iterator[tuple[str, int, int, object]]:
         """Yield the place in the file, question, card and value of every card in one part."""
@@ -158,9 +158,8 @@ class _Reader(Reading, kw_only=True):
             self.wrong(place, kind_of(raw), "object", _LEFT_OUT, query_id)
         return {}
 
-    def _wrong_result(
-        self, place: str, value: object, expected: Sequence[str], query_id: int
-    ) -> None:
+    def _unknown(self, place: str, value: object, known: Sequence[str], query_id: int) -> None:
+        """Add the problem that a value is not among the known words."""
         actual = f"“{value}”" if isinstance(value, str) else kind_of(value)
-        words = ", ".join(f"“{word}”" for word in expected)
+        words = ", ".join(f"“{word}”" for word in known)
         self.wrong(place, actual, words, _LEFT_OUT, query_id)

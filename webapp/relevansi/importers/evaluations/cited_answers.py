@@ -151,15 +151,15 @@ def read_chunks(name: str, file: BinaryIO) -> Iterator[tuple[int, ChunkRow] | Pr
         if isinstance(line, Problem):
             yield line
             continue
-        row = line.row(ChunksInFile)
-        if row is None:
-            yield from line.problems
-            continue
-        chunk_row = ChunkRow(
-            row_id=str(row.id),
-            question=row.question,
-            expected_answer="" if is_blank_sign(row.expected_answer) else row.expected_answer,
-            retrieved_chunks=tuple(c for c in row.retrieved_chunks if not is_blank_sign(c)),
-            strategy=(row.strategy or "").strip() or None,
-        )
-        yield line.number, chunk_row
+        if row := line.row(ChunksInFile):
+            chunks = (chunk for chunk in row.retrieved_chunks if not is_blank_sign(chunk))
+            expected = row.expected_answer
+            chunk_row = ChunkRow(
+                row_id=str(row.id),
+                question=row.question,
+                expected_answer="" if is_blank_sign(expected) else expected,
+                retrieved_chunks=tuple(chunks),
+                strategy=(row.strategy or "").strip() or None,
+            )
+            yield line.number, chunk_row
+        yield from line.problems

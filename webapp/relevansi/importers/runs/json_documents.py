@@ -150,6 +150,8 @@ class FromPerson(FromFile, frozen=True):
 
 
 Model = TypeVar("Model", bound=FromFile)
+Costs = Mapping[str, str] | str
+"""The catalogue's words for what wrong values cost by field, or the only one (`read_object`)."""
 
 
 @cache
@@ -172,7 +174,7 @@ def read_object(
     *,
     file: str,
     place: str,
-    outcomes: Mapping[str, str] | str,
+    outcomes: Costs,
     query_id: int | None = None,
 ) -> tuple[Model | None, tuple[Problem, ...]]:
     """The model in `raw` with every problem met, or no model when a required field is wrong.
@@ -245,16 +247,11 @@ class Reading(Struct):
         return value
 
     def model(
-        self,
-        kind: type[Model],
-        raw: object,
-        place: str,
-        outcomes: Mapping[str, str] | str,
-        query_id: int | None = None,
+        self, kind: type[Model], raw: object, place: str, costs: Costs, query_id: int | None = None
     ) -> Model | None:
-        """Return the model in `raw`; see `read_object`."""
+        """Return the model in `raw`; see `read_object`, whose `outcomes` are the `costs`."""
         model, problems = read_object(
-            kind, raw, file=self.name, place=place, outcomes=outcomes, query_id=query_id
+            kind, raw, file=self.name, place=place, outcomes=costs, query_id=query_id
         )
         self.problems += problems
         return model

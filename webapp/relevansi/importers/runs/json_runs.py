@@ -214,9 +214,10 @@ def read(name: str, data: bytes, on_progress: OnProgress = no_progress) -> ReadR
     if top is None or not isinstance(document, dict):
         raise UnknownRunFormat(*reading.problems)
     queries: list[ReadQuery] = []
-    for entry in reading.entries(AnsweredQuestionInFile, top.results, "results", _ENTRY_OUTCOMES):
+    listed = reading.entries(AnsweredQuestionInFile, top.results, "results", _ENTRY_OUTCOMES)
+    for place, raw, entry in listed:
         on_progress(len(queries), len(top.results))
-        queries.append(_query(reading, *entry, file_format))
+        queries.append(_query(reading, place, raw, entry, file_format))
     if not queries:
         code = "no_readable_query" if top.results else "no_queries"
         raise ImportRefused(error(code, name), *reading.problems)
@@ -282,11 +283,7 @@ def _recognise(name: str, document: object) -> str:
 
 
 def _query(
-    reading: Reading,
-    place: str,
-    raw: Mapping[str, object],
-    entry: AnsweredQuestionInFile,
-    file_format: str,
+    reading: Reading, place: str, raw: dict[str, Any], entry: AnsweredQuestionInFile, form: str
 ) -> ReadQuery:
     answer = entry.response or ""
     # What was there but is of another type is not in the entry.
@@ -305,7 +302,7 @@ def _query(
         cards = fill(cards, properties)
     # The file's own number of results: counted, or in V2 as many as it lists.
     counts = [entry.results_count, entry.properties_count]
-    if file_format == "v2" and entry.properties is not None:
+    if form == "v2" and entry.properties is not None:
         counts.append(len(entry.properties))
     claim = next((count for count in counts if count is not None), None)
     if is_broken or (claim and not cards and not failed):

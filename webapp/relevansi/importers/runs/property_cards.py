@@ -138,11 +138,8 @@ def read_facts(text: str) -> Fields:
     floors = _FLOORS.search(text) if "lantai" in text or "floor" in text else None
     room = _ROOM.search(text)
     is_named_first = room and not text[: room.start()].rstrip()[-1:].isdigit()  # "KT 3, KM 2"
-    bedrooms, bathrooms = (
-        [rooms.search(text) for rooms in (_NAMED_FIRST if is_named_first else _COUNTED_FIRST)]
-        if room
-        else (None, None)
-    )
+    rooms = _NAMED_FIRST if is_named_first else _COUNTED_FIRST
+    bedrooms, bathrooms = [count.search(text) for count in rooms] if room else (None, None)
     return _filled_fields(
         bedrooms=int(bedrooms[1]) if bedrooms else None,
         bathrooms=int(bathrooms[1]) if bathrooms else None,

@@ -34,6 +34,7 @@ from relevansi.services.runs.results import ResultsReport, examine, rater_name
 from relevansi.services.runs.stored_runs import ImportedRun, Labels
 from relevansi.services.study import question_sets, studies
 
+_Questions = tuple[Mapping[str, int], Mapping[str, int]]
 AT_ONCE = 100
 """Questions whose items, with their texts, are in memory while they are filled or graded."""
 
@@ -212,13 +213,14 @@ def _filled(
         yield pool
 
 
-def _grades_by_question(
-    judged: Iterable[Judged], questions: Mapping[str, int]
-) -> dict[int, list[Judged]]:
+def _grades_by_question(judged: Iterable[Judged], questions: _Questions) -> dict[int, list[Judged]]:
     """Return those grades that are of `questions`, by the ids of these."""
     placed: dict[int, list[Judged]] = {}
     for grade in judged:
-        at = questions.get(grade.external_id or question_key(grade.question))
+        name = grade.external_id or question_key(grade.question)
+        # What a file calls an id may be a text elsewhere, and the other way round.
+        first, second = questions if grade.external_id else reversed(questions)
+        at = first.get(name, second.get(name))
         if at is not None:
             placed.setdefault(at, []).append(grade)
     return placed
@@ -264,8 +266,8 @@ def _item(identity: str) -> Document:
     return Document(doc_id=doc_id, passage=passage or None)
 
 
-def _question_ids(session: Session, study: Study, runs: Sequence[str]) -> dict[str, int]:
-    """Return the ids of questions by their keys and ids in the collection, of `runs` or all.
+def _question_ids(session: Session, study: Study, runs: Sequence[str]) -> _Questions:
+    """Return the ids of questions, of `runs` or all, by ids in the collection and by their keys.
 
     An id that several collections have is that of the latest.
     """
@@ -278,9 +280,10 @@ def _question_ids(session: Session, study: Study, runs: Sequence[str]) -> dict[s
     if runs:
         of_runs = select(Query.question_id).where(Query.run_id.in_(runs))
         listed = listed.where(Question.id.in_(of_runs))
-    ids: dict[str, int] = {}
+    by_id: dict[str, int] = {}
+    by_key: dict[str, int] = {}
     for external_id, key, number in session.execute(listed):
-        ids.setdefault(key, number)
+        by_key.setdefault(key, number)
         if external_id is not None:
-            ids[external_id] = number
-    return ids
+            by_id[external_id] = number
+    return by_id, by_key
