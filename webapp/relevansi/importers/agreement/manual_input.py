@@ -158,8 +158,8 @@ class _Reader(Reading, kw_only=True):
             self.wrong(place, kind_of(raw), "object", _LEFT_OUT, query_id)
         return {}
 
-    def _unknown(self, place: str, value: object, known: Sequence[str], query_id: int) -> None:
-        """Add the problem that a value is not among the known words."""
+    def _unknown(self, place: str, value: object, words: Sequence[str], query_id: int) -> None:
+        """Add the problem that a value is none of these words."""
         actual = f"“{value}”" if isinstance(value, str) else kind_of(value)
-        words = ", ".join(f"“{word}”" for word in known)
-        self.wrong(place, actual, words, _LEFT_OUT, query_id)
+        expected = ", ".join(f"“{word}”" for word in words)
+        self.wrong(place, actual, expected, _LEFT_OUT, query_id)

@@ -285,11 +285,9 @@ def _top(document: Mapping[str, Any]) -> dict[str, object]:
     return {**(inner if isinstance(inner, dict) else {}), **document}
 
 
-def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
-    if not ids:
-        return ()
-    counts: dict[str, str | int] = {"count": len(ids), "ids": some(ids)}
-    return (warning("answers_missing", name, counts),)
+def _unanswered(name: str, ids: Sequence[str]) -> Iterator[Problem]:
+    if ids:
+        yield warning("answers_missing", name, {"count": len(ids), "ids": some(ids)})
 
 
 def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from relevansi.importers.runs.json_documents import Reading
 from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import error
 from relevansi.metrics.judging.figures import QueryRow, RunReport
@@ -89,24 +90,26 @@ class RatedFile(Struct, frozen=True):
 def recognises(data: bytes) -> bool:
     """Whether the first line of a file is that of a rated CSV."""
     first, _, _ = data[:LONGEST_HEADER].partition(b"\n")
-    return set(REQUIRED).issubset(read_table("", first, required=REQUIRED).columns)
+    columns, _ = read_table(Reading(""), first, required=REQUIRED)
+    return set(REQUIRED).issubset(columns)
 
 
 def read(name: str, data: bytes) -> RatedFile:
     """The report of the rated CSV `name`: bad rows left out, contradicted figures recomputed."""
-    table = read_table(name, data, required=REQUIRED)
-    ids = [record.cells["query_id"] for record in table.records]
+    reading = Reading(name)
+    _, records = read_table(reading, data, required=REQUIRED)
+    ids = [record.cells["query_id"] for record in records]
     if ids and all(any(map(str.isalpha, query_id)) for query_id in ids):
         # Collections have ids in words.
         return RatedFile(RunReport(name, RULE, ()), (error("results_of_figures", name),))
-    lines = [_Line(name, record) for record in table.records]
+    lines = [_Line(name, record) for record in records]
     rows: dict[int, QueryRow] = {}
     for line in lines:
         row = None if line.problems else _row(line)
         if row and rows.setdefault(row.query_id, row) is not row:
             line.problems.clear()
             line.report("csv_query_repeated", query=row.query_id)
-    problems = [*table.problems, *(problem for line in lines for problem in line.problems)]
+    problems = [*reading.problems, *(problem for line in lines for problem in line.problems)]
     problems.sort(key=lambda problem: problem.line or 0)
     ways = {line.notes.cannot_tell for line in lines} - {None}
     cannot_tell = ways.pop() if len(ways) == 1 else None
@@ -116,7 +119,7 @@ def read(name: str, data: bytes) -> RatedFile:
 
 class _Number(NamedTuple):
     value: float
-    margin: float = 0.0
+    margin: float
     """How far the number may lie from the one it was rounded from, to 2 to 4 decimals."""
 
     def agrees(self, span: Span) -> bool:
@@ -162,8 +165,7 @@ class _Line:
         self.problems: list[Problem] = []
         self.numbers: dict[str, _Number] = {}
         for column in _LIMITS:
-            if number := self._number(column):
-                self.numbers[column] = number
+            self._read(column)
         if "query_id" not in self.numbers and not self.problems:
             self.report("csv_value_missing", column="query_id")
 
@@ -174,21 +176,21 @@ class _Line:
     def count(self, column: str) -> int | None:
         return int(self.numbers[column].value) if column in self.numbers else None
 
-    def _number(self, column: str) -> _Number | None:
+    def _read(self, column: str) -> None:
         text = content_of(self.cells.get(column, ""))
         if not text:
-            return None
+            return
         match = _NUMBER.fullmatch(text)
         value = float(text.replace(",", ".")) if match else -1.0
         lowest, highest = _LIMITS[column]
         is_whole = column not in {*_FIGURES, "response_quality"}
         if match and lowest <= value <= highest and not (is_whole and value % 1):
             decimals = min(max(len(match[1] or ""), 2), 4)
-            return _Number(value, 0.500001 * 10.0**-decimals)
+            self.numbers[column] = _Number(value, 0.500001 * 10.0**-decimals)
+            return
         expected = "whole_number" if is_whole else "number"
         limits = {"lowest": lowest, "highest": highest}
         self.report("csv_number_wrong", column=column, value=text[:40], expected=expected, **limits)
-        return None
 
 
 def _row(line: _Line) -> QueryRow | None:
@@ -341,27 +343,20 @@ class Record(NamedTuple):
     cells: Mapping[str, str]
 
 
-class CsvTable(NamedTuple):
-    """The records of a file that can be read, and what is wrong with the rest."""
+def read_table(
+    reading: Reading, data: bytes, *, required: Sequence[str]
+) -> tuple[tuple[str, ...], list[Record]]:
+    """The columns and records of a CSV file; none, and a problem, where its header is wrong.
 
-    columns: tuple[str, ...]
-    records: tuple[Record, ...]
-    problems: tuple[Problem, ...]
-
-
-def read_table(name: str, data: bytes, *, required: Sequence[str]) -> CsvTable:
-    """The records of the CSV file `name`; one problem and none where its header is wrong.
-
-    It is where a `required` column is missing, or where two columns have one name.
-
-    The separator is the one by which most `required` columns are found, else that by which the
-    first line has most cells.
+    It is where a `required` column is missing, or where two columns have one name. The separator is
+    the one by which most `required` columns are found, else that by which the first line has most
+    cells.
     """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
-        line = data.count(b"\n", 0, wrong.start) + 1
-        return CsvTable((), (), (error("csv_not_utf8", name, line=line),))
+        reading.error("csv_not_utf8", {}, line=data.count(b"\n", 0, wrong.start) + 1)
+        return (), []
     lines = list(io.StringIO(text, newline=""))
     if lines and len(lines[0]) > LONGEST_HEADER:
         lines = []
@@ -374,19 +369,19 @@ def read_table(name: str, data: bytes, *, required: Sequence[str]) -> CsvTable:
     twice = [column for column, n in Counter(columns).items() if column and n > 1]
     for code, culprits in (("csv_columns_missing", missing), ("results_columns_twice", twice)):
         if culprits:
-            problem = error(code, name, {"columns": ", ".join(culprits)}, line=1)
-            return CsvTable(columns, (), (problem,))
-    records, problems = [], []
+            reading.error(code, {"columns": ", ".join(culprits)}, line=1)
+            return columns, []
+    records = []
     for line, cells in raw:
         if isinstance(cells, csv.Error):
-            problems.append(error("csv_broken_record", name, {"reason": str(cells)}, line=line))
+            reading.error("csv_broken_record", {"reason": str(cells)}, line=line)
         elif len(cells) != len(columns):
             counts = {"cells": len(cells), "columns": len(columns)}
-            problems.append(error("csv_cell_count", name, counts, line=line))
+            reading.error("csv_cell_count", counts, line=line)
         else:
             texts = [original_text(cell, delimiter) for cell in cells]
             records.append(Record(line, dict(zip(columns, texts, strict=True))))
-    return CsvTable(columns, tuple(records), tuple(problems))
+    return columns, records
 
 
 def original_text(cell: str, delimiter: str = ",") -> str:

@@ -197,7 +197,7 @@ def read_object(
             return convert(values, kind), ()
         except ValidationError:
             faults = [fault for info, _ in readers.values() for fault in _faults(info, raw, values)]
-    lost = costs is not outcomes or any(
+    lost = isinstance(outcomes, str) or any(
         not name or readers[name][0].required for name, _, _ in faults
     )
     problems = []
@@ -235,7 +235,7 @@ def _faults(
 
 
 class Reading(Struct):
-    """A JSON file while it is read: its name, and what is wrong with it so far."""
+    """A file while it is read: its name, and what is wrong with it so far."""
 
     name: str
     problems: list[Problem] = field(default_factory=list)

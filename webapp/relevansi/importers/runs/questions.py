@@ -114,16 +114,15 @@ def _is_csv(data: bytes) -> bool:
 
 
 def _csv_rows(reading: Reading, data: bytes) -> list[_Row]:
-    table = read_table(reading.name, data, required=("question",))
-    lacks = [] if set(NUMBERS) & set(table.columns) else [NUMBERS[0]]
-    lacks += [] if "question" in table.columns else ["question"]
-    if table.columns and lacks:
+    columns, records = read_table(reading, data, required=("question",))
+    lacks = [] if set(NUMBERS) & set(columns) else [NUMBERS[0]]
+    lacks += [] if "question" in columns else ["question"]
+    if columns and lacks:
         names = {"columns": ", ".join(lacks)}
         raise UnusableQuestions(error("csv_columns_missing", reading.name, names, line=1))
-    if not (table.records or table.problems):
+    if not (records or reading.problems):
         raise UnusableQuestions(error("no_queries", reading.name))
-    reading.problems += table.problems
-    return [_Row("", _json_value(record.cells), record.line) for record in table.records]
+    return [_Row("", _json_value(record.cells), record.line) for record in records]
 
 
 def _json_value(cells: Mapping[str, str]) -> dict[str, object]:
