@@ -86,5 +86,6 @@ def test_unknown_keys_and_missing_cards_do_no_harm() -> None:
     result = read(json.dumps(decoded | {"queries": [{"query_id": 1}, 3], "more": 1}).encode())
 
     assert result.cards == {}
-    assert [problem.details["place"] for problem in result.problems] == ["queries"]
+    places = [problem.details["place"] for problem in result.problems]
+    assert places == ["queries[0].results", "queries[1]"]
     assert [change.value for change in result.changes] == [None]

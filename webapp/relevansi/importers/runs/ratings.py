@@ -73,7 +73,7 @@ class OfflineRatings(Struct, frozen=True):
 
 class _Query(FromFile, frozen=True):
     query_id: Whole
-    results: tuple[RatedCard, ...]
+    results: Annotated[tuple[RatedCard, ...], Meta(description="list_of_objects")]
 
 
 class _Top(FromFile, frozen=True):
@@ -83,7 +83,7 @@ class _Top(FromFile, frozen=True):
     changes: Annotated[list[Any], Meta(description="list")]
     rater: str = ""
     device: Annotated[str, Meta(max_length=64)] = ""
-    queries: Annotated[tuple[_Query, ...], Meta(description="list_of_objects")] = ()
+    queries: tuple[Any, ...] = ()
 
 
 class _Change(FromFile, frozen=True):
@@ -116,6 +116,7 @@ def read(name: str, data: bytes) -> OfflineRatings:
         raise ImportRefused(*reading.problems)
     if top.version > VERSION:
         raise ImportRefused(error("ratings_too_new", name))
+    listed = reading.entries(_Query, top.queries, "queries", {"": "entry_left_out"})
     return OfflineRatings(
         name=name,
         identity=top.identity,
@@ -123,7 +124,7 @@ def read(name: str, data: bytes) -> OfflineRatings:
         device=top.device,
         changes=_changes(reading, top.changes),
         cards={
-            query.query_id: {card.rank: card for card in query.results} for query in top.queries
+            query.query_id: {card.rank: card for card in query.results} for _, _, query in listed
         },
         problems=tuple(reading.problems),
     )
