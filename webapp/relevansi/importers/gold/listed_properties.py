@@ -89,9 +89,9 @@ def _facts(reading: Reading, place: str, raw: object, query_id: int | None) -> C
         value = fields.get(key)
         if value is None or is_placeholder(value):
             return None
-        exact = None
-        if isinstance(value, int | float | str) and not isinstance(value, bool):
-            exact = exact_number(value if isinstance(value, str) else repr(value))
+        written = value if isinstance(value, str) else repr(value)
+        # "3/2" on a card are two numbers, no fraction.
+        exact = None if "/" in written else exact_number(written)
         fits = exact is not None and (exact >= 0 if largest is None else abs(exact) <= largest)
         if not fits:
             reading.wrong(f"{place}.{key}", kind_of(value), "number", "counts_as_missing", query_id)
