@@ -78,7 +78,7 @@ def test_evaluations_overrides_and_reasons_are_read_in_order() -> None:
     ("part", "cards", "words"),
     [
         ("manual_evaluations", {"0": {"result": "passed"}}, [".3.0.result", "“passed”"]),
-        ("manual_evaluations", {"0": {"result": 1}}, [".3.0.result"]),
+        ("manual_evaluations", {"0": {"result": 0}}, [".3.0.result", "“pending”"]),
         ("manual_evaluations", {"0": "pass"}, [".3.0"]),
         ("manual_evaluations", {"-1": {"result": "pass"}}, [".3.-1"]),
         ("manual_evaluations", {"01": {"result": "pass"}}, [".3.01"]),

@@ -99,6 +99,15 @@ def test_a_bad_item_is_told_and_the_good_ones_kept() -> None:
     assert "items[1].expected.answer_example is wrong" in codes_of(result)[1]
 
 
+@pytest.mark.parametrize("wrong", [{"question": 5}, {"contexts": "a"}])
+def test_an_item_that_is_said_to_be_left_out_is_left_out(wrong: dict[str, object]) -> None:
+    result = read({**PROVENANCE, "items": [{**ITEM, "id": "q2", **wrong}, ITEM]})
+
+    (problem,) = result.problems
+    assert problem.details["outcome"] == "entry_left_out"
+    assert [question.row_id for question in result.questions] == ["q1"]
+
+
 @pytest.mark.parametrize("document", [[], {}, {"items": {}}, {"items": []}, {"items": [5]}])
 def test_another_file_is_refused(document: object) -> None:
     with pytest.raises(ImportRefused):

@@ -265,7 +265,8 @@ def test_numbers_may_be_written_as_text(value: object, number: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["1e999999999", "-1e400", "1e-999999999", "Rp 2 M", True, [3], -1, "1/0", "9" * 40]
+    "value",
+    ["1e999999999", "-1e400", "1e-999999999", "Rp 2 M", True, [3], -1, "1/0", "3/2", "9" * 40],
 )
 def test_a_number_that_cannot_be_read_counts_as_missing_and_is_told(value: object) -> None:
     result = read({"query_id": 1, "properties": [{"price": value}]})

@@ -344,6 +344,16 @@ def test_another_file_is_told_by_its_missing_columns(text: str) -> None:
     assert [p.code for p in result.problems] == ["csv_columns_missing"]
 
 
+def test_a_column_that_is_there_twice_is_refused_by_its_name() -> None:
+    """Which of the two counts nobody can know."""
+    result = read_text("query_id,results_count,relevant_count,Relevant_Count,,\n1,5,4,1,,\n")
+
+    assert result.report.rows == ()
+    assert [(p.code, p.details["columns"]) for p in result.problems] == [
+        ("results_columns_twice", "relevant_count")
+    ]
+
+
 def test_bytes_that_are_no_utf_8_are_told_with_their_line() -> None:
     result = read("rated.csv", HEADER.encode() + "1,café,c,5,5,1,,,,,,\n".encode("cp1252"))
 

@@ -171,6 +171,13 @@ def test_a_broken_answer_is_kept_as_unreadable_and_another_wrong_value_ignored(
     assert problem.details["place"] == f"results[1].{place}"
 
 
+def test_a_wrong_value_of_a_property_is_told_of_its_question_not_of_its_id() -> None:
+    (problem, *_) = read(v2(v2_entry({"id": 4242, "price": {"from": 1}}))).problems
+
+    assert (problem.code, problem.query_id) == ("value_wrong", 1)
+    assert problem.details["place"] == "results[0].properties[0].price"
+
+
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000])
 def test_an_impossible_number_is_reported_with_its_place(number: str) -> None:
     data = json.dumps(v1(entry(latency_ms="HERE"))).replace('"HERE"', number).encode()

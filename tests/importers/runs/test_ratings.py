@@ -46,6 +46,7 @@ def test_changes_come_in_the_order_in_which_they_were_made() -> None:
         {"field": "quality", "value": 4, "event_id": ""},
         {"field": "quality", "value": 4, "event_id": "x" * 65},
         {"field": "quality", "value": 4, "query_id": None},
+        {"field": "quality", "value": 4, "cause": "undo", "undoes": 1},
     ],
 )
 def test_a_change_that_cannot_be_is_left_out_and_told(wrong: dict[str, Any]) -> None:
@@ -85,4 +86,6 @@ def test_unknown_keys_and_missing_cards_do_no_harm() -> None:
     result = read(json.dumps(decoded | {"queries": [{"query_id": 1}, 3], "more": 1}).encode())
 
     assert result.cards == {}
+    places = [problem.details["place"] for problem in result.problems]
+    assert places == ["queries[0].results", "queries[1]"]
     assert [change.value for change in result.changes] == [None]

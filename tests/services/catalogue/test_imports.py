@@ -216,6 +216,13 @@ def test_prices_that_are_none_are_told(database: Database) -> None:
     assert [problem.code for problem in outcome.problems] == ["catalogue_price_unread"]
 
 
+def test_a_wrong_value_is_told_with_its_line_and_no_question(database: Database) -> None:
+    outcome = take(database, lines([{"id": 42, "slug": "a", "floors": []}]))
+
+    (problem,) = map(to_dict, outcome.problems)
+    assert (problem["code"], problem["line"], problem["query_id"]) == ("value_wrong", 1, None)
+
+
 def test_an_import_is_in_the_log(database: Database) -> None:
     take(database, lines(CORPUS))
 

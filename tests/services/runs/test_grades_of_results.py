@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from relevansi.db.tables.judging import Event, JudgedItem, Judgment
 from relevansi.db.tables.runs import Query
-from relevansi.db.tables.study import Study
+from relevansi.db.tables.study import Question, Study
 from relevansi.services.judging import stored_summaries
 from relevansi.services.runs import results, stored_results
 from relevansi.services.runs.stored_results import StoredResults
@@ -45,6 +45,17 @@ def test_grades_of_items_without_ids_are_of_the_items_that_a_run_lists(
     verdicts = dict(session.execute(select(Judgment.judged_item_id, Judgment.verdict)).all())
     assert response.grades == {"qrels": 3}
     assert [verdicts.get(item.id) for item in items] == ["1", "0", "1"]
+
+
+def test_an_id_that_reads_like_the_text_of_another_question_takes_none_of_its_grades(
+    session: Session, study: Study
+) -> None:
+    topics, run = "boots\tred dress\nq2\tboots\n", "boots Q0 d7 1 1 a\nq2 Q0 d7 1 1 a\n"
+    imported(session, study, {"topics.tsv": topics, "run.txt": run})
+    imported(session, study, {"grades.csv": "query,doc_id,grade\nboots,d7,1\n"})
+
+    graded = select(Question.external_id).join(JudgedItem).join(Judgment)
+    assert session.scalars(graded).all() == ["q2"]
 
 
 def test_figures_of_earlier_runs_follow_the_scale_that_later_grades_set(

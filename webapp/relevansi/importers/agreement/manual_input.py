@@ -13,9 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from relevansi.importers.runs.json_documents import FromPerson, Words, kind_of, load, read_object
+from relevansi.importers.runs.json_documents import FromPerson, Reading, kind_of
 from relevansi.importers.runs.prices import content_of, is_placeholder
-from relevansi.importers.runs.problems import ImportRefused, error
+from relevansi.importers.runs.problems import ImportRefused
 from relevansi.importers.runs.questions import unknown_format
 from relevansi.metrics.agreement.conflicts import VerdictByHand
 from relevansi.metrics.gold.constraints import CARD, Decided
@@ -23,7 +23,7 @@ from relevansi.notation import ranges
 from relevansi.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun
 
 _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"
-_OUTCOMES = {"": "entry_left_out", "result": "entry_left_out"}
+_LEFT_OUT = "entry_left_out"
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
 _NA_SIGNS = dict.fromkeys(("n/a", "n.a."), "na")
 _CARDS, _OVERRIDES, _REASONS = "manual_evaluations", "constraint_overrides", "override_reasons"
@@ -47,16 +47,17 @@ class ManualInput(Struct, frozen=True):
 class DecisionInFile(FromPerson, frozen=True):
     """The decision on one card as the file has it; an absent result means pending."""
 
-    result: Words | None = None
+    result: object = None
     comment: str | None = None
 
 
 def read(name: str, data: bytes) -> ManualInput:
     """The decisions in the file `name`, with all its problems."""
-    document, numbers = load(name, data, expected=_EXPECTED_FILE)
+    reading = Reading(name)
+    document = reading.document(data, _EXPECTED_FILE)
     if not isinstance(document, dict) or not _PARTS & document.keys():
         raise ImportRefused(unknown_format(name, document, _EXPECTED_FILE))
-    reader = _Reader(name, document, list(numbers))
+    reader = _Reader(name, reading.problems, parts=document)
     decisions = (*reader.evaluations(), *reader.overrides(reader.reasons()))
     return ManualInput(name, decisions, tuple(reader.problems))
 
@@ -64,17 +65,18 @@ def read(name: str, data: bytes) -> ManualInput:
 def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Problem, ...]:
     """A problem for each question or card that is not among `n_cards`, the cards by question."""
     cards = {query_id: n for query_id, n in n_cards.items() if n}
-    problems: dict[str, Problem] = {}
+    reading = Reading(manual.name)
+    places = set[str]()
     for query_id, card, subject, *_ in manual.decisions:
-        part = _CARDS if subject == CARD else _OVERRIDES
-        card_count = cards.get(query_id)
-        if card_count is None:
-            place, expected = f"{part}.{query_id}", ", ".join(ranges(cards)) or "-"
-            problems[place] = _wrong(manual.name, place, str(query_id), expected, query_id)
-        elif card >= card_count:
-            place, expected = f"{part}.{query_id}.{card}", ", ".join(ranges(range(card_count)))
-            problems[place] = _wrong(manual.name, place, str(card), expected, query_id)
-    return tuple(problems.values())
+        place = f"{_CARDS if subject == CARD else _OVERRIDES}.{query_id}"
+        number, numbers = query_id, [*cards]
+        if query_id in cards:
+            place, number, numbers = f"{place}.{card}", card, [*range(cards[query_id])]
+        if number not in numbers and place not in places:
+            places.add(place)
+            expected = ", ".join(ranges(numbers)) or "-"
+            reading.wrong(place, str(number), expected, _LEFT_OUT, query_id)
+    return tuple(reading.problems)
 
 
 def verdicts(manual: ManualInput, run: ReadRun) -> tuple[VerdictByHand, ...]:
@@ -91,24 +93,20 @@ def verdicts(manual: ManualInput, run: ReadRun) -> tuple[VerdictByHand, ...]:
     )
 
 
-class _Reader:
-    def __init__(self, name: str, document: Mapping[str, Any], problems: list[Problem]) -> None:
-        self.name, self.document, self.problems = name, document, problems
+class _Reader(Reading, kw_only=True):
+    parts: Mapping[str, Any]
 
     def evaluations(self) -> Iterator[Decided]:
         for place, query_id, card, raw in self._cards(_CARDS):
-            decision, wrong = read_object(
-                DecisionInFile, raw, file=self.name, place=place, outcomes=_OUTCOMES
-            )
-            self.problems.extend(wrong)
-            if decision is None or any(p.details["outcome"] == "entry_left_out" for p in wrong):
+            decision = self.model(DecisionInFile, raw, place, {"": _LEFT_OUT})
+            if decision is None:
                 continue
-            result = decision.result or _PENDING
+            result = _PENDING if decision.result is None else decision.result
             if result in _CARD_RESULTS:
-                outcome = None if result == _PENDING else result
+                outcome = None if result == _PENDING else str(result)
                 yield query_id, card, CARD, outcome, (decision.comment or "").strip()
             else:
-                self._wrong(f"{place}.result", f"“{result}”", _quoted(_CARD_RESULTS), query_id)
+                self._unknown(f"{place}.result", result, _CARD_RESULTS, query_id)
 
     def reasons(self) -> dict[tuple[int, int, str], str]:
         by_constraint = {}
@@ -117,7 +115,8 @@ class _Reader:
                 if isinstance(reason, str):
                     by_constraint[query_id, card, constraint] = content_of(reason)
                 else:
-                    self._wrong(f"{place}.{constraint}", kind_of(reason), "text", query_id)
+                    where = f"{place}.{constraint}"
+                    self.wrong(where, kind_of(reason), "text", _LEFT_OUT, query_id)
         return by_constraint
 
     def overrides(self, reasons: Mapping[tuple[int, int, str], str]) -> Iterator[Decided]:
@@ -126,17 +125,16 @@ class _Reader:
                 inner = f"{place}.{constraint}"
                 result = _NA_SIGNS.get(str(typed).strip().casefold(), typed)
                 if constraint not in CONSTRAINTS:
-                    self._wrong(inner, f"“{constraint}”", _quoted(CONSTRAINTS), query_id)
+                    self._unknown(inner, constraint, CONSTRAINTS, query_id)
                 elif result in CONSTRAINT_RESULTS:
                     reason = reasons.get((query_id, card, constraint), "")
                     yield query_id, card, constraint, result, reason
                 elif not is_placeholder(result):
-                    actual = f"“{result}”" if isinstance(result, str) else kind_of(result)
-                    self._wrong(inner, actual, _quoted(CONSTRAINT_RESULTS), query_id)
+                    self._unknown(inner, result, CONSTRAINT_RESULTS, query_id)
 
     def _cards(self, part: str) -> Iterator[tuple[str, int, int, object]]:
         """Yield the place in the file, question, card and value of every card in one part."""
-        content = self.document.get(part)
+        content = self.parts.get(part)
         for key, inside in self._object(part, {} if content is None else content, None).items():
             query_id = self._number(f"{part}.{key}", key)
             if query_id is None:
@@ -150,24 +148,18 @@ class _Reader:
     def _number(self, place: str, key: str) -> int | None:
         if _NUMBER.fullmatch(key) and int(key) <= LARGEST_INTEGER:
             return int(key)
-        self._wrong(place, f"“{key}”", "number_in_range", None)
+        self.wrong(place, f"“{key}”", "number_in_range", _LEFT_OUT)
         return None
 
     def _object(self, place: str, raw: object, query_id: int | None) -> dict[str, Any]:
         if isinstance(raw, dict):
             return raw
         if not is_placeholder(raw):
-            self._wrong(place, kind_of(raw), "object", query_id)
+            self.wrong(place, kind_of(raw), "object", _LEFT_OUT, query_id)
         return {}
 
-    def _wrong(self, place: str, actual: str, expected: str, query_id: int | None) -> None:
-        self.problems.append(_wrong(self.name, place, actual, expected, query_id))
-
-
-def _wrong(name: str, place: str, actual: str, expected: str, query_id: int | None) -> Problem:
-    words = {"place": place, "found": actual, "expected": expected, "outcome": "entry_left_out"}
-    return error("value_wrong", name, words, query_id=query_id)
-
-
-def _quoted(words: Sequence[str]) -> str:
-    return ", ".join(f"“{word}”" for word in words)
+    def _unknown(self, place: str, value: object, words: Sequence[str], query_id: int) -> None:
+        """Add the problem that a value is none of these words."""
+        actual = f"“{value}”" if isinstance(value, str) else kind_of(value)
+        expected = ", ".join(f"“{word}”" for word in words)
+        self.wrong(place, actual, expected, _LEFT_OUT, query_id)

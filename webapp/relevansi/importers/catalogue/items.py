@@ -24,6 +24,7 @@ from relevansi.importers.results.unknown import UnknownNames
 from relevansi.importers.runs.json_documents import read_object
 from relevansi.importers.runs.prices import read_price
 from relevansi.importers.runs.problems import ImportRefused
+from relevansi.importers.runs.property_names import LISTS, by_name
 from relevansi.importers.runs.property_particulars import (
     FACTS,
     PropertyInFile,
@@ -35,23 +36,8 @@ from relevansi.kinds.property import Card
 from relevansi.records import Item, OnProgress, Problem, no_progress
 
 _LOOKED_AT = 50
-_OF_LISTINGS = frozenset(
-    ("slug", "listing_type", "property_type", "bedrooms", "bathrooms", "land_area", "certificate")
-)
-_NAMES = {
-    **dict.fromkeys(("nama", "nama_properti", "judul"), "title"),
-    **dict.fromkeys(("harga", "harga_jual"), "price"),
-    **dict.fromkeys(("lokasi", "alamat", "address"), "location"),
-    **dict.fromkeys(("kamar_tidur", "kt", "beds"), "bedrooms"),
-    **dict.fromkeys(("kamar_mandi", "km", "baths"), "bathrooms"),
-    **dict.fromkeys(("luas_tanah", "lt"), "land_area"),
-    **dict.fromkeys(("luas_bangunan", "lb"), "building_area"),
-    **dict.fromkeys(("lantai", "jumlah_lantai"), "floors"),
-    **dict.fromkeys(("sertifikat", "legalitas"), "certificate"),
-    **dict.fromkeys(("link", "tautan"), "url"),
-    **dict.fromkeys(("gambar", "foto", "image"), "image_url"),
-    **dict.fromkeys(("tipe_iklan", "jenis_iklan", "offer"), "listing_type"),
-    **dict.fromkeys((name for name, fact in FACTS.items() if fact == "property_type"), "type_"),
+_NAMES = by_name("columns") | {
+    name: "type_" for name, fact in FACTS.items() if fact == "property_type"
 }
 """Names of columns of listings to the field of ``PropertyInFile``; ``type_`` is their kind."""
 
@@ -74,16 +60,6 @@ class _All(frozenset[str]):
 def expanded(dropped: Iterable[Dropped]) -> list[File]:
     """Return the files that were dropped, with those in folders and archives."""
     return list(files.expanded(dropped))
-
-
-def are_listings(file: File) -> bool:
-    """Whether the records of a file state what only listings have, as slug or bedrooms."""
-    looked_at = replace(file, problems=[])
-    names: set[str] = set()
-    with suppress(ImportRefused), reading(looked_at):
-        for _, values in islice(_records(looked_at), _LOOKED_AT):
-            names.update(_NAMES.get(name, name) for name in map(plain_name, values))
-    return bool(names & _OF_LISTINGS)
 
 
 def read(
@@ -114,8 +90,14 @@ def read_all(
 
 
 def kind_of_items(opened_files: Sequence[File]) -> str:
-    """Return the kind of what the files list, by the names in the first one."""
-    return Card.kind if any(map(are_listings, opened_files[:1])) else Document.kind
+    """Return the kind of what the files list: listings if the first one has names of theirs."""
+    names: set[str] = set()
+    for file in opened_files[:1]:
+        looked_at = replace(file, problems=[])
+        with suppress(ImportRefused), reading(looked_at):
+            for _, values in islice(_records(looked_at), _LOOKED_AT):
+                names.update(_NAMES.get(name, name) for name in map(plain_name, values))
+    return Card.kind if names.intersection(LISTS["of_listings"]) else Document.kind
 
 
 def _records(file: File) -> Iterator[tuple[int, Values]]:
@@ -190,9 +172,10 @@ def _listings(file: File) -> Iterator[CatalogueItem]:
         if isinstance(price, str):
             values["price"] = read_price(" ".join(price.split())).low
         listed, problems = read_object(
-            PropertyInFile, values, file=file.name, place=f"{line}", outcomes={"": "value_ignored"}
+            PropertyInFile, values, file=file.name, place="", outcomes={"": "value_ignored"}
         )
-        file.note(*problems)
+        # The id in a record is that of a listing, not of a question.
+        file.note(*(replace(problem, line=line, query_id=None) for problem in problems))
         title = (listed.name or listed.title or "").strip() if listed else ""
         card = filled(Card(title=title), listed)
         if not (card.slug or card.listing_id or title):

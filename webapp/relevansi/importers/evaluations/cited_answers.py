@@ -7,7 +7,7 @@ from typing import Annotated, Any, BinaryIO
 
 from msgspec import Meta
 
-from relevansi.importers.evaluations.json_lines import JsonLine, read_lines, read_row, wrong_value
+from relevansi.importers.evaluations.json_lines import JsonLine, read_lines
 from relevansi.importers.runs.json_documents import FromFile
 from relevansi.importers.runs.prices import is_blank_sign, is_placeholder
 from relevansi.metrics.evaluations.answers import SETTINGS, AnswerRow
@@ -79,15 +79,10 @@ def read_answers(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | 
             yield line
             continue
         if _is_settings(line):
-            settings, wrong = read_row(SettingsInFile, line)
-            yield from wrong
-            shared |= _settings(settings)
-            continue
-        row, wrong = _row(line, shared)
-        if row is None:
-            yield from wrong
-        else:
+            shared |= _settings(line.row(SettingsInFile))
+        elif row := _row(line, shared):
             yield line.number, row
+        yield from line.problems
 
 
 def count_rows(name: str, file: BinaryIO) -> int:
@@ -111,27 +106,21 @@ def _settings(settings: SettingsInFile | None) -> dict[str, float]:
     return {name: value for name, value in values if value is not None}
 
 
-def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None, list[Problem]]:
-    row, wrong = read_row(CitedAnswerInFile, line)
+def _row(line: JsonLine, shared: Mapping[str, float]) -> AnswerRow | None:
+    row = line.row(CitedAnswerInFile)
     if row is None:
-        return None, wrong
+        return None
     contexts: dict[str, str] = {}
     for position, raw in enumerate(row.contexts or []):
         place = f"contexts[{position}]"
-        context, problems = read_row(CitedContextInFile, line, raw, place)
-        wrong += problems
-        if context is not None:
-            text = contexts.setdefault(str(context.id), context.text)
-            if text != context.text:
-                wrong.append(wrong_value(line, f"{place}.id", str(context.id), "other_value"))
-    usage, calls = row.usage, []
-    for position, raw in enumerate([usage] if isinstance(usage, dict) else usage or []):
-        call, problems = read_row(UsageInFile, line, raw, f"usage[{position}]")
-        wrong += problems
-        if call is not None:
-            calls.append((call.prompt_tokens or 0, call.completion_tokens or 0))
-    if wrong:
-        return None, wrong
+        context = line.row(CitedContextInFile, raw, place)
+        if context and contexts.setdefault(str(context.id), context.text) != context.text:
+            line.wrong(f"{place}.id", str(context.id), "other_value")
+    usage = [row.usage] if isinstance(row.usage, dict) else row.usage
+    calls = [line.row(UsageInFile, raw, f"usage[{n}]") for n, raw in enumerate(usage or [])]
+    if line.problems:
+        return None
+    tokens = [(call.prompt_tokens or 0, call.completion_tokens or 0) for call in calls if call]
     similarities = row.claim_similarities
     return AnswerRow(
         row_id=str(row.id),
@@ -139,13 +128,13 @@ def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None,
         answer=row.answer,
         gold=row.gold,
         contexts=contexts,
-        calls=None if usage is None else tuple(calls),
+        calls=None if usage is None else tuple(tokens),
         latency_ms=row.latency_ms,
         action=row.action,
         claim_similarities=None if similarities is None else tuple(similarities),
         faithfulness_judge=row.faithfulness_judge,
         settings={**shared, **_settings(row)},
-    ), []
+    )
 
 
 class ChunksInFile(FromFile, frozen=True):
@@ -162,15 +151,15 @@ def read_chunks(name: str, file: BinaryIO) -> Iterator[tuple[int, ChunkRow] | Pr
         if isinstance(line, Problem):
             yield line
             continue
-        row, wrong = read_row(ChunksInFile, line)
-        if row is None:
-            yield from wrong
-            continue
-        chunk_row = ChunkRow(
-            row_id=str(row.id),
-            question=row.question,
-            expected_answer="" if is_blank_sign(row.expected_answer) else row.expected_answer,
-            retrieved_chunks=tuple(c for c in row.retrieved_chunks if not is_blank_sign(c)),
-            strategy=(row.strategy or "").strip() or None,
-        )
-        yield line.number, chunk_row
+        if row := line.row(ChunksInFile):
+            chunks = (chunk for chunk in row.retrieved_chunks if not is_blank_sign(chunk))
+            expected = row.expected_answer
+            chunk_row = ChunkRow(
+                row_id=str(row.id),
+                question=row.question,
+                expected_answer="" if is_blank_sign(expected) else expected,
+                retrieved_chunks=tuple(chunks),
+                strategy=(row.strategy or "").strip() or None,
+            )
+            yield line.number, chunk_row
+        yield from line.problems

@@ -12,8 +12,8 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from relevansi.importers.evaluations.cited_answers import Contexts, Identity, Text
-from relevansi.importers.evaluations.json_lines import read_lines, read_row
-from relevansi.importers.runs.json_documents import FromFile, kind_of, load, read_object
+from relevansi.importers.evaluations.json_lines import read_lines
+from relevansi.importers.runs.json_documents import FromFile, Reading, kind_of, load
 from relevansi.importers.runs.prices import is_blank_sign
 from relevansi.importers.runs.problems import ImportRefused, error, warning
 from relevansi.importers.runs.questions import unknown_format
@@ -36,12 +36,8 @@ _EXPECTED_KEYS = frozenset({"answer_example", "source_map"})
 _CALL_KEYS = frozenset({"usage", "latency_ms", "tries", "model"})
 """The keys that ``relevansi answer`` writes beside an output."""
 
-_TOP_KEYS = frozenset(
-    {
-        *PROVENANCE,
-        *("provenance", "items", "questions"),
-        *("endpoint", "retriever", "temperature", "max_tokens"),
-    }
+_TOP_KEYS = frozenset(PROVENANCE).union(
+    ("provenance", "items", "questions", "endpoint", "retriever", "temperature", "max_tokens")
 )
 
 
@@ -64,26 +60,21 @@ class ContextInFile(FromFile, frozen=True):
     text: Text
 
 
-class ItemReading(Struct):
+class ItemReading(Reading):
     """One file while it is read: its problems, and the keys that are not read."""
 
-    name: str
-    problems: list[Problem] = field(default_factory=list)
     _unknown: Counter[str] = field(default_factory=Counter)
     _without: dict[str, list[str]] = field(default_factory=dict)
 
     def item(self, raw: Any, place: str) -> JsonQuestion | None:
         """The question in `raw`, with its output if that is there."""
-        outcomes = dict.fromkeys(("", *ExpectedItemInFile.__struct_fields__), "entry_left_out")
-        item, wrong = read_object(
-            ExpectedItemInFile, raw, file=self.name, place=place, outcomes=outcomes
-        )
-        self.problems += wrong
+        item = self.model(ExpectedItemInFile, raw, place, "entry_left_out")
         if item is None:
             return None
         example = item.expected.get("answer_example")
         if not isinstance(example, dict):
-            self.wrong(f"{place}.expected.answer_example", example, "object", "entry_left_out")
+            where = f"{place}.expected.answer_example"
+            self.wrong(where, kind_of(example), "object", "entry_left_out")
             return None
         example = _without_signs(example)
         self.count(raw, _CALL_KEYS.union(item.__struct_fields__))
@@ -104,12 +95,8 @@ class ItemReading(Struct):
         """The raw text of the model; anything else fails as not JSON and is reported."""
         if value is None or isinstance(value, str):
             return value
-        self.wrong(place, value, "text", "fails_as_not_json")
+        self.wrong(place, kind_of(value), "text", "fails_as_not_json")
         return None
-
-    def wrong(self, place: str, value: object, expected: str, outcome: str) -> None:
-        words = {"place": place, "found": kind_of(value), "expected": expected, "outcome": outcome}
-        self.problems.append(error("value_wrong", self.name, words))
 
     def contexts(self, row: Output, place: str) -> tuple[Context, ...] | None:
         """The contexts that can be used, ``None`` where the row has none of its own."""
@@ -121,12 +108,7 @@ class ItemReading(Struct):
             self._unknown["contexts"] += 1  # beside "context" it is not read
         contexts = []
         for position, raw in enumerate(listed):
-            where = f"{place}.{key}[{position}]"
-            outcomes = {"": "value_ignored"}
-            context, wrong = read_object(
-                ContextInFile, raw, file=self.name, place=where, outcomes=outcomes
-            )
-            self.problems += wrong
+            context = self.model(ContextInFile, raw, f"{place}.{key}[{position}]", "value_ignored")
             if context is not None:
                 contexts.append(Context(context.source_path, context.text))
         return tuple(contexts)
@@ -199,13 +181,13 @@ def read_questions(
     name: str, data: bytes, expected: str = "json_questions_file"
 ) -> JsonQuestionSet:
     """The questions in a file: a list, or an object with one under ``items`` or ``questions``."""
-    document, numbers = load(name, data, expected=expected)
+    reading = ItemReading(name)
+    document = reading.document(data, expected)
     top = document if isinstance(document, dict) else {}
     place = "items" if "items" in top else "questions" if "questions" in top else ""
     listed = top.get(place) if top else document
     if not isinstance(listed, list):
         raise ImportRefused(unknown_format(name, document, expected))
-    reading = ItemReading(name, list(numbers))
     reading.count(top, _TOP_KEYS)
     entries: dict[str, tuple[JsonQuestion, Mapping[str, Any]]] = {}
     for position, raw in enumerate(listed):
@@ -213,7 +195,7 @@ def read_questions(
         question = reading.item(raw, where)
         if question is not None and question.row_id in entries:
             words = {"place": f"{where}.id", "id": question.row_id}
-            reading.problems.append(error("item_id_repeated", name, words))
+            reading.error("item_id_repeated", words)
         elif question is not None:
             entries[question.row_id] = question, raw
     if not entries:
@@ -259,14 +241,14 @@ def join(
             fields |= _top(line.value)
             reading.count(line.value, _TOP_KEYS)
             continue
-        row, wrong = read_row(Output, line)
-        reading.problems += wrong
+        row = line.row(Output)
+        reading.problems += line.problems
         if row is None:
             continue
         row_id = str(row.id)
         if row_id in answered or row_id not in questions:
             code = "line_id_repeated" if row_id in answered else "line_id_unknown"
-            reading.problems.append(error(code, outputs_name, {"id": row_id}, line=line.number))
+            reading.error(code, {"id": row_id}, line=line.number)
             continue
         reading.count(line.value, _CALL_KEYS.union(row.__struct_fields__))
         row_contexts = reading.contexts(row, row_id)
@@ -303,11 +285,9 @@ def _top(document: Mapping[str, Any]) -> dict[str, object]:
     return {**(inner if isinstance(inner, dict) else {}), **document}
 
 
-def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
-    if not ids:
-        return ()
-    counts: dict[str, str | int] = {"count": len(ids), "ids": some(ids)}
-    return (warning("answers_missing", name, counts),)
+def _unanswered(name: str, ids: Sequence[str]) -> Iterator[Problem]:
+    if ids:
+        yield warning("answers_missing", name, {"count": len(ids), "ids": some(ids)})
 
 
 def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO, TypeVar
+from typing import IO
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from relevansi.importers.runs import json_documents
-from relevansi.importers.runs.json_documents import FromFile, kind_of, load, read_object
+from relevansi.importers.runs.json_documents import Model, kind_of, load, read_object
 from relevansi.importers.runs.problems import UnreadableFile, error
 from relevansi.records import Problem
 
@@ -18,18 +18,34 @@ _LINE_CODES = {
     "file_too_large": "line_too_long",
     "value_missing": "line_value_missing",
     "value_wrong": "line_value_wrong",
+    "not_json": "line_not_an_object",
     "not_utf8": "line_not_utf8",
     "json_key_repeated": "line_key_repeated",
 }
-Model = TypeVar("Model", bound=FromFile)
 
 
-class JsonLine(Struct, frozen=True):
-    """One line of the file `name`, counted from 1, with the object it holds."""
+class JsonLine(Struct):
+    """One line of the file `name`, counted from 1, with the object it holds and its problems."""
 
     name: str
     number: int
     value: dict[str, object]
+    problems: list[Problem] = field(default_factory=list)
+
+    def row(self, kind: type[Model], raw: object = None, place: str = "") -> Model | None:
+        """Return what the line holds, or `raw` at a place in it; a wrong value costs it."""
+        value = self.value if raw is None else raw
+        row, wrong = read_object(kind, value, file=self.name, place=place, outcomes="line_left_out")
+        for problem in wrong:
+            code = _LINE_CODES[problem.code]
+            self.problems.append(replace(problem, code=code, line=self.number, query_id=None))
+        return row
+
+    def wrong(self, place: str, value: object, expected: str) -> None:
+        """Add the problem that `place` holds something other than `expected`."""
+        words = {"place": place, "found": kind_of(value), "expected": expected}
+        words["outcome"] = "line_left_out"
+        self.problems.append(error("line_value_wrong", self.name, words, line=self.number))
 
 
 def read_lines(name: str, file: IO[bytes]) -> Iterator[JsonLine | Problem]:
@@ -37,26 +53,6 @@ def read_lines(name: str, file: IO[bytes]) -> Iterator[JsonLine | Problem]:
     for number, data in enumerate(_bounded_lines(file), 1):
         if data.strip(_BLANKS):
             yield _line(name, number, data.rstrip(b"\r\n"))
-
-
-def read_row(
-    kind: type[Model], line: JsonLine, raw: object = None, place: str = ""
-) -> tuple[Model | None, list[Problem]]:
-    """The row that `line` holds, or `raw` at a place in it, or none: a wrong value costs it."""
-    outcomes = dict.fromkeys(("", *kind.__struct_fields__), "line_left_out")
-    value = line.value if raw is None else raw
-    row, wrong = read_object(kind, value, file=line.name, place=place, outcomes=outcomes)
-    problems = [
-        replace(p, code=_LINE_CODES[p.code], line=line.number, query_id=None) for p in wrong
-    ]
-    return (None if problems else row), problems
-
-
-def wrong_value(line: JsonLine, place: str, value: object, expected: str) -> Problem:
-    """The problem that `place` in `line` holds something other than `expected`."""
-    words = {"place": place, "found": kind_of(value), "expected": expected}
-    words["outcome"] = "line_left_out"
-    return error("line_value_wrong", line.name, words, line=line.number)
 
 
 def _bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
@@ -69,20 +65,17 @@ def _bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
-    looks: dict[str, str | int] = {"expected": "object"}
     try:
-        value, impossible = load(name, data, expected="answers_file")
+        value, impossible = load(name, data, expected="object")
     except UnreadableFile as refused:
         why = refused.problem
-        if why.code in _LINE_CODES:
-            return error(_LINE_CODES[why.code], name, why.details, line=number)
-        if why.code == "not_json" and "found" in why.details:
-            looks["found"] = why.details["found"]
-            return error("line_not_an_object", name, looks, line=number)
-        return error("line_broken", name, {"column": why.details.get("column", 1)}, line=number)
+        details = {"column": 1, **why.details}
+        return error(_LINE_CODES.get(why.code, "line_broken"), name, details, line=number)
     if not isinstance(value, dict):
-        return error("line_not_an_object", name, looks | {"found": kind_of(value)}, line=number)
+        words = {"expected": "object", "found": kind_of(value)}
+        return error("line_not_an_object", name, words, line=number)
     line = JsonLine(name, number, value)
     if impossible:
-        return wrong_value(line, str(impossible[0].details["place"]), None, "number")
+        line.wrong(str(impossible[0].details["place"]), None, "number")
+        return line.problems[0]
     return line

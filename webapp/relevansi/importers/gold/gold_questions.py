@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
@@ -18,10 +18,10 @@ from relevansi import json_text
 from relevansi.importers.runs.json_documents import (
     FromFile,
     FromPerson,
+    Model,
+    Reading,
     SaidWords,
     Whole,
-    load,
-    read_object,
 )
 from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import UnusableQuestions, error
@@ -35,13 +35,10 @@ from relevansi.metrics.gold.constraint_rules import (
 from relevansi.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
 from relevansi.records import Problem
 
-_MONEY, _PART = Meta(ge=0, le=10**15), Meta(ge=0, le=1)
-_NORTH, _EAST = Meta(ge=-90, le=90), Meta(ge=-180, le=180)
-# msgspec takes limits on one type at a time.
-_Money = Annotated[int, _MONEY] | Annotated[float, _MONEY]
-_Part = Annotated[int, _PART] | Annotated[float, _PART]
-_North = Annotated[int, _NORTH] | Annotated[float, _NORTH]
-_East = Annotated[int, _EAST] | Annotated[float, _EAST]
+_Money = Annotated[float, Meta(ge=0, le=10**15)]
+_Part = Annotated[float, Meta(ge=0, le=1)]
+_North = Annotated[float, Meta(ge=-90, le=90)]
+_East = Annotated[float, Meta(ge=-180, le=180)]
 Amount = Annotated[_Money | None, Meta(description="amount")]
 Share = Annotated[_Part | None, Meta(description="share")]
 Latitude = Annotated[_North | None, Meta(description="latitude")]
@@ -106,13 +103,13 @@ def read(name: str, data: bytes) -> GoldFile:
     Raises `UnusableQuestions` with every problem when one of them cannot be used, and
     `UnreadableFile` for a file that is not JSON.
     """
-    document, numbers = load(name, data, expected="gold_file")
+    reader = _Reader(name)
+    document = reader.document(data, "gold_file")
     questions = document.get("questions") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(questions, list):
         raise UnusableQuestions(unknown_format(name, document, "gold_file"))
     if not questions:
         raise UnusableQuestions(error("no_queries", name))
-    reader = _Reader(name, [*numbers])
     top = reader.read(GoldFileHead, document, "")
     gold_questions = reader.questions(questions)
     if top is None or reader.problems:
@@ -120,7 +117,8 @@ def read(name: str, data: bytes) -> GoldFile:
     extra = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
     threshold = DEFAULT_THRESHOLD
     if top.threshold_t is not None:
-        threshold, extra["threshold_t"] = Fraction(repr(top.threshold_t)), top.threshold_t
+        threshold = Fraction(repr(top.threshold_t))
+        extra["threshold_t"] = document["threshold_t"]
     return GoldFile(name, threshold, gold_questions, extra | {"questions": questions})
 
 
@@ -134,34 +132,20 @@ def _with_lines(problems: Sequence[Problem], data: bytes) -> Iterator[Problem]:
         yield replace(problem, line=lines[int(entry[1])]) if entry else problem
 
 
-EntryT = TypeVar("EntryT", bound=FromFile)
+def _costs_the_file(kind: type[FromFile]) -> dict[str, str]:
+    return dict.fromkeys(("", *kind.__struct_fields__), "file_refused")
 
 
-class _Reader:
+class _Reader(Reading):
     """One file while it is read, with the problems of its entries."""
 
-    def __init__(self, name: str, problems: list[Problem]) -> None:
-        self.name = name
-        self.problems = problems
+    def read(self, kind: type[Model], raw: object, place: str) -> Model | None:
+        return self.model(kind, raw, place, _costs_the_file(kind))
 
-    def read(self, kind: type[EntryT], raw: object, place: str) -> EntryT | None:
-        outcomes = dict.fromkeys(("", *kind.__struct_fields__), "file_refused")
-        entry, wrong = read_object(kind, raw, file=self.name, place=place, outcomes=outcomes)
-        self.problems += wrong
-        return entry
-
-    def questions(self, entries: list[Any]) -> tuple[GoldQuestion, ...]:
-        by_id: dict[int, GoldQuestion] = {}
-        for position, raw in enumerate(entries):
-            place = f"questions[{position}]"
-            entry = self.read(GoldQuestionInFile, raw, place)
-            if entry is None:
-                continue
-            if entry.id in by_id:
-                where = {"place": f"{place}.id"}
-                repeated = error("question_id_repeated", self.name, where, query_id=entry.id)
-                self.problems.append(repeated)
-            by_id[entry.id] = GoldQuestion(
+    def questions(self, listed: list[Any]) -> tuple[GoldQuestion, ...]:
+        costs = _costs_the_file(GoldQuestionInFile)
+        return tuple(
+            GoldQuestion(
                 query_id=entry.id,
                 text=entry.question.strip(),
                 category=(entry.category or "").strip(),
@@ -169,7 +153,8 @@ class _Reader:
                 constraints=self.constraints(entry.constraints or {}, f"{place}.constraints"),
                 manual=entry.evaluation_mode == "manual",
             )
-        return tuple(by_id.values())
+            for place, _, entry in self.entries(GoldQuestionInFile, listed, "questions", costs)
+        )
 
     def constraints(self, raw: object, place: str) -> Constraints:
         entry = self.read(ConstraintsInFile, raw, place)

@@ -12,13 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from relevansi.importers.runs.json_documents import (
-    FromPerson,
-    Whole,
-    kind_of,
-    load,
-    read_object,
-)
+from relevansi.importers.runs.json_documents import FromPerson, Reading, Whole, kind_of
 from relevansi.importers.runs.prices import content_of, exact_number, is_placeholder
 from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat, error, warning
 from relevansi.importers.runs.questions import unknown_format
@@ -45,60 +39,41 @@ def read(name: str, data: bytes) -> ListedResults:
     Raises an `ImportRefused` when the file holds no results that can be used. A value of a
     property that cannot be read counts as not on the card and is reported.
     """
-    document, numbers = load(name, data, expected="v2_file")
+    reading = Reading(name)
+    document = reading.document(data, "v2_file")
     results = document.get("results") if isinstance(document, dict) else None
     entries = results if isinstance(results, list) else []
     keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
     if entries is not results or (entries and not {"properties", "properties_count"} & keys):
         raise UnknownRunFormat(unknown_format(name, document, "v2_file"))
-    problems = list(numbers)
-    cards: dict[int, tuple[CardFacts, ...]] = {}
-    for position, raw in enumerate(entries):
-        place = f"results[{position}]"
-        entry, wrong = read_object(
-            ListedQuestion, raw, file=name, place=place, outcomes={"": "entry_left_out"}
-        )
-        problems += wrong
-        if entry is None:
-            continue
-        if entry.query_id in cards:
-            where = {"place": f"{place}.query_id"}
-            problems.append(error("query_repeated", name, where, query_id=entry.query_id))
-            continue
-        cards[entry.query_id] = _cards(name, place, entry, problems)
+    listed = reading.entries(ListedQuestion, entries, "results", {"": "entry_left_out"})
+    cards = {entry.query_id: _cards(reading, place, entry) for place, _, entry in listed}
     if entries and not cards:
-        raise ImportRefused(error("no_readable_query", name), *problems)
-    return ListedResults(cards, tuple(problems))
+        raise ImportRefused(error("no_readable_query", name), *reading.problems)
+    return ListedResults(cards, tuple(reading.problems))
 
 
 def facts_of(listed: Sequence[object]) -> tuple[CardFacts, ...]:
     """Return the facts that constraints read from the ``properties`` of one entry, in order."""
-    return tuple(_facts(raw, []) for raw in listed)
+    return tuple(_facts(Reading(""), "", raw, None) for raw in listed)
 
 
-def _cards(
-    name: str, place: str, entry: ListedQuestion, problems: list[Problem]
-) -> tuple[CardFacts, ...]:
-    listed = entry.properties or []
+def _cards(reading: Reading, place: str, entry: ListedQuestion) -> tuple[CardFacts, ...]:
+    listed, query_id = entry.properties or [], entry.query_id
     if entry.properties_count not in (None, len(listed)):
         counts = {"claimed": entry.properties_count or 0, "count": len(listed)}
-        problems.append(warning("properties_differ", name, counts, query_id=entry.query_id))
-    cards = []
-    for position, raw in enumerate(listed):
-        wrong: list[tuple[str, object, str]] = []
-        cards.append(_facts(raw, wrong))
-        for key, value, expected in wrong:
-            where = f"{place}.properties[{position}].{key}".removesuffix(".")
-            words = {"place": where, "found": kind_of(value), "expected": expected}
-            words["outcome"] = "counts_as_missing"
-            problems.append(error("value_wrong", name, words, query_id=entry.query_id))
-    return tuple(cards)
+        differ = warning("properties_differ", reading.name, counts, query_id=query_id)
+        reading.problems.append(differ)
+    return tuple(
+        _facts(reading, f"{place}.properties[{position}]", raw, query_id)
+        for position, raw in enumerate(listed)
+    )
 
 
-def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
-    """Return the facts of one property; unreadable values are added to `wrong`."""
+def _facts(reading: Reading, place: str, raw: object, query_id: int | None) -> CardFacts:
+    """Return the facts of one property; a value that cannot be read counts as missing."""
     if not isinstance(raw, dict):
-        wrong.append(("", raw, "object"))
+        reading.wrong(place, kind_of(raw), "object", "counts_as_missing", query_id)
         return CardFacts()
     details = raw.get("api_data") if raw.get("verified") is True else None
     fields = {**raw, **details} if isinstance(details, dict) else raw
@@ -107,19 +82,19 @@ def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
         value = fields.get(key)
         if value is None or isinstance(value, str):
             return value if value and content_of(value) else ""
-        wrong.append((key, value, "text"))
+        reading.wrong(f"{place}.{key}", kind_of(value), "text", "counts_as_missing", query_id)
         return ""
 
     def number(key: str, largest: int | None = None) -> Fraction | None:
         value = fields.get(key)
         if value is None or is_placeholder(value):
             return None
-        exact = None
-        if isinstance(value, int | float | str) and not isinstance(value, bool):
-            exact = exact_number(value if isinstance(value, str) else repr(value))
+        written = value if isinstance(value, str) else repr(value)
+        # "3/2" on a card are two numbers, no fraction.
+        exact = None if "/" in written else exact_number(written)
         fits = exact is not None and (exact >= 0 if largest is None else abs(exact) <= largest)
         if not fits:
-            wrong.append((key, value, "number"))
+            reading.wrong(f"{place}.{key}", kind_of(value), "number", "counts_as_missing", query_id)
         return exact if fits else None
 
     # Coordinates of 0 are absent, as are 0 bedrooms and floors.

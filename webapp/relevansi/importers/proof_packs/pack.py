@@ -6,7 +6,6 @@ states, which reading does not exceed, and by how tightly a member is packed.
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from datetime import datetime
 from hashlib import file_digest
 from typing import IO, Annotated
 
-from msgspec import Meta, Struct, ValidationError, convert
+from msgspec import DecodeError, Meta, Struct, ValidationError, convert, json
 
 from relevansi.importers.results.files import BROKEN
 from relevansi.importers.runs.problems import ImportRefused, error
@@ -38,8 +37,7 @@ class UnreadableMember(Exception):
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(name, why)
-        self.name = name
-        self.why = why
+        self.name, self.why = name, why
 
 
 Text = Annotated[str, Meta(pattern=r"^[^\x00\ud800-\udfff]*\Z")]
@@ -86,8 +84,8 @@ class ProofPack:
 
     def json(self, name: str) -> object:
         try:
-            value: object = json.loads(self.read(name), parse_constant=_refused)
-        except (ValueError, RecursionError) as wrong:
+            value: object = json.decode(self.read(name))
+        except (DecodeError, RecursionError) as wrong:
             raise UnreadableMember(name, "no JSON") from wrong
         if value is None:
             raise UnreadableMember(name, "null")
@@ -157,7 +155,3 @@ def _manifest(pack: ProofPack) -> Manifest:
     except ValidationError as wrong:
         place = str(wrong)
     raise ImportRefused(error("pack_manifest_wrong", pack.name, {"place": place}))
-
-
-def _refused(constant: str) -> object:
-    raise ValueError(constant)

@@ -16,11 +16,13 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from relevansi.importers.runs.json_documents import Reading
 from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import error
 from relevansi.metrics.judging.figures import QueryRow, RunReport
@@ -88,22 +90,26 @@ class RatedFile(Struct, frozen=True):
 def recognises(data: bytes) -> bool:
     """Whether the first line of a file is that of a rated CSV."""
     first, _, _ = data[:LONGEST_HEADER].partition(b"\n")
-    return not read_table("", first, required=REQUIRED).problems
+    columns, _ = read_table(Reading(""), first, required=REQUIRED)
+    return set(REQUIRED).issubset(columns)
 
 
 def read(name: str, data: bytes) -> RatedFile:
     """The report of the rated CSV `name`: bad rows left out, contradicted figures recomputed."""
-    table = read_table(name, data, required=REQUIRED)
-    lines = [_Line(name, record) for record in table.records]
-    rows: dict[int, QueryRow] = {}
-    if lines and all(line.is_of_documents for line in lines):
+    reading = Reading(name)
+    _, records = read_table(reading, data, required=REQUIRED)
+    ids = [record.cells["query_id"] for record in records]
+    if ids and all(any(map(str.isalpha, query_id)) for query_id in ids):
+        # Collections have ids in words.
         return RatedFile(RunReport(name, RULE, ()), (error("results_of_figures", name),))
+    lines = [_Line(name, record) for record in records]
+    rows: dict[int, QueryRow] = {}
     for line in lines:
         row = None if line.problems else _row(line)
         if row and rows.setdefault(row.query_id, row) is not row:
             line.problems.clear()
             line.report("csv_query_repeated", query=row.query_id)
-    problems = [*table.problems, *(problem for line in lines for problem in line.problems)]
+    problems = [*reading.problems, *(problem for line in lines for problem in line.problems)]
     problems.sort(key=lambda problem: problem.line or 0)
     ways = {line.notes.cannot_tell for line in lines} - {None}
     cannot_tell = ways.pop() if len(ways) == 1 else None
@@ -113,7 +119,7 @@ def read(name: str, data: bytes) -> RatedFile:
 
 class _Number(NamedTuple):
     value: float
-    margin: float = 0.0
+    margin: float
     """How far the number may lie from the one it was rounded from, to 2 to 4 decimals."""
 
     def agrees(self, span: Span) -> bool:
@@ -154,73 +160,69 @@ class _Line:
     """One record with its numbers, the blank ones left out, and what is wrong with it."""
 
     def __init__(self, name: str, record: Record) -> None:
-        number = record.cells["query_id"].strip()
         self.name, self.line, self.cells = name, record.line, record.cells
-        self.query_id = int(number) if number.isdecimal() and len(number) < 10 else None
         self.notes = _Notes.of(self.cells.get("notes", ""))
         self.problems: list[Problem] = []
-        read = {column: self._number(column) for column in _LIMITS}
-        self.numbers = {column: number for column, number in read.items() if number}
+        self.numbers: dict[str, _Number] = {}
+        for column in _LIMITS:
+            self._read(column)
         if "query_id" not in self.numbers and not self.problems:
             self.report("csv_value_missing", column="query_id")
 
-    @property
-    def is_of_documents(self) -> bool:
-        """Whether it is of a question with an id in words, as collections have them."""
-        return any(map(str.isalpha, self.cells["query_id"]))
-
     def report(self, code: str, severity: Severity = Severity.ERROR, /, **details: Any) -> None:
-        place = (self.name, self.query_id, self.line)
+        place = (self.name, self.count("query_id"), self.line)
         self.problems.append(Problem(severity, code, *place, details=details))
 
     def count(self, column: str) -> int | None:
         return int(self.numbers[column].value) if column in self.numbers else None
 
-    def _number(self, column: str) -> _Number | None:
+    def _read(self, column: str) -> None:
         text = content_of(self.cells.get(column, ""))
         if not text:
-            return None
+            return
         match = _NUMBER.fullmatch(text)
         value = float(text.replace(",", ".")) if match else -1.0
         lowest, highest = _LIMITS[column]
         is_whole = column not in {*_FIGURES, "response_quality"}
         if match and lowest <= value <= highest and not (is_whole and value % 1):
             decimals = min(max(len(match[1] or ""), 2), 4)
-            return _Number(value, 0.500001 * 10.0**-decimals)
+            self.numbers[column] = _Number(value, 0.500001 * 10.0**-decimals)
+            return
         expected = "whole_number" if is_whole else "number"
         limits = {"lowest": lowest, "highest": highest}
         self.report("csv_number_wrong", column=column, value=text[:40], expected=expected, **limits)
-        return None
 
 
 def _row(line: _Line) -> QueryRow | None:
     state, notes, quality = _state(line), line.notes, line.numbers.get("response_quality")
     results, relevant = line.count("results_count"), line.count("relevant_count")
     rank = line.count("first_relevant_rank") or None  # 0 is how the original page wrote "none"
-    if state in {QueryState.RESULTS, QueryState.EMPTY}:
-        if results is None:
-            line.report("csv_value_missing", column="results_count")
-            return None
-        unsure = max(notes.unsure_ranks, default=0) if results else 0
-        highest = max(relevant or 0, line.count("relevant_in_top5") or 0, rank or 0, unsure)
-        if highest > results or (relevant == 0 and rank):
-            top = line.count("relevant_in_top5")
-            _report_impossible(line, ListCounts(results, relevant or 0, frozenset(), rank, top))
-            return None
+    if state is QueryState.EMPTY and results is None:
+        line.report("csv_value_missing", column="results_count")
+        return None
     count = (results or 0) if state is QueryState.RESULTS else 0
+    unsure_ranks = notes.unsure_ranks if count else frozenset[int]()
+    top = _relevant_in_top(line, count)
+    counts = ListCounts(count, relevant or 0, unsure_ranks, rank, top)
+    possible = placings(counts)
+    highest = max(counts.relevant, line.count("relevant_in_top5") or 0, rank or 0, *unsure_ranks)
+    is_list = state in {QueryState.RESULTS, QueryState.EMPTY}
+    if is_list and (highest > count or (relevant is not None and not possible)):
+        tops = line.count("relevant_in_top5"), top, min(counts.relevant, TOP)
+        line.report(
+            "csv_impossible_list",
+            results=count,
+            relevant=counts.relevant,
+            rank=rank or "-",
+            top=next(number for number in tops if number is not None),
+        )
+        return None
     verdicts = tuple(
-        Relevance.UNSURE if place in notes.unsure_ranks else None for place in range(1, count + 1)
+        Relevance.UNSURE if place in unsure_ranks else None for place in range(1, count + 1)
     )
     grade = quality.value if quality else None
     cannot_tell = notes.cannot_tell or "not_relevant"
     if count and relevant is not None:
-        counts = ListCounts(
-            count, relevant, notes.unsure_ranks, rank, _relevant_in_top(line, count)
-        )
-        possible = placings(counts)
-        if not possible:
-            _report_impossible(line, counts)
-            return None
         mrr = line.numbers.get("mrr")
         agreeing = [
             way for way in possible if mrr and way.first and mrr.agrees(Span.settled(1 / way.first))
@@ -266,17 +268,6 @@ def _relevant_in_top(line: _Line, results: int) -> int | None:
     return int(precision.value * (TOP - sum(rank <= TOP for rank in left_out)) + 0.5)
 
 
-def _report_impossible(line: _Line, counts: ListCounts) -> None:
-    top = counts.relevant_in_top
-    line.report(
-        "csv_impossible_list",
-        results=counts.results,
-        relevant=counts.relevant,
-        rank=counts.first_relevant_rank or "-",
-        top=min(counts.relevant, TOP) if top is None else top,
-    )
-
-
 def _warn(line: _Line, summary: QuerySummary) -> None:
     success, outcome = line.count("success"), line.notes.outcome
     if summary.state is QueryState.RESULTS and not summary.complete:
@@ -285,10 +276,9 @@ def _warn(line: _Line, summary: QuerySummary) -> None:
         if filled:
             line.report("csv_figures_without_count", Severity.WARNING, columns=filled)
     elif summary.complete:
-        for figure, column, span in (
-            ("precision_at_5", "precision_at_5", summary.figures["mean_precision_at_5"]),
-            ("mrr", "first_relevant_rank", summary.figures["mrr"]),
-        ):
+        columns_of = {"precision_at_5": "precision_at_5", "mrr": "first_relevant_rank"}
+        for figure, column in columns_of.items():
+            span = summary.figures[_FIGURES[figure]]
             if span.value is None and span.lower is not None:
                 bounds = {"lowest": f"{span.lower:.4g}", "highest": f"{span.upper:.4g}"}
                 names = {"figure": figure, "column": column}
@@ -353,25 +343,20 @@ class Record(NamedTuple):
     cells: Mapping[str, str]
 
 
-class CsvTable(NamedTuple):
-    """The records of a file that can be read, and what is wrong with the rest."""
+def read_table(
+    reading: Reading, data: bytes, *, required: Sequence[str]
+) -> tuple[tuple[str, ...], list[Record]]:
+    """The columns and records of a CSV file; none, and a problem, where its header is wrong.
 
-    columns: tuple[str, ...]
-    records: tuple[Record, ...]
-    problems: tuple[Problem, ...]
-
-
-def read_table(name: str, data: bytes, *, required: Sequence[str]) -> CsvTable:
-    """The records of the CSV file `name`; without a `required` column one problem and no record.
-
-    The separator is the one by which most `required` columns are found, else that by which the
-    first line has most cells.
+    It is where a `required` column is missing, or where two columns have one name. The separator is
+    the one by which most `required` columns are found, else that by which the first line has most
+    cells.
     """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
-        line = data.count(b"\n", 0, wrong.start) + 1
-        return CsvTable((), (), (error("csv_not_utf8", name, line=line),))
+        reading.error("csv_not_utf8", {}, line=data.count(b"\n", 0, wrong.start) + 1)
+        return (), []
     lines = list(io.StringIO(text, newline=""))
     if lines and len(lines[0]) > LONGEST_HEADER:
         lines = []
@@ -381,20 +366,22 @@ def read_table(name: str, data: bytes, *, required: Sequence[str]) -> CsvTable:
     raw = _raw_records(lines, delimiter)
     columns = _columns(raw)
     missing = [column for column in required if column not in columns]
-    if missing:
-        problem = error("csv_columns_missing", name, {"columns": ", ".join(missing)}, line=1)
-        return CsvTable(columns, (), (problem,))
-    records, problems = [], []
+    twice = [column for column, n in Counter(columns).items() if column and n > 1]
+    for code, culprits in (("csv_columns_missing", missing), ("results_columns_twice", twice)):
+        if culprits:
+            reading.error(code, {"columns": ", ".join(culprits)}, line=1)
+            return columns, []
+    records = []
     for line, cells in raw:
         if isinstance(cells, csv.Error):
-            problems.append(error("csv_broken_record", name, {"reason": str(cells)}, line=line))
+            reading.error("csv_broken_record", {"reason": str(cells)}, line=line)
         elif len(cells) != len(columns):
             counts = {"cells": len(cells), "columns": len(columns)}
-            problems.append(error("csv_cell_count", name, counts, line=line))
+            reading.error("csv_cell_count", counts, line=line)
         else:
             texts = [original_text(cell, delimiter) for cell in cells]
             records.append(Record(line, dict(zip(columns, texts, strict=True))))
-    return CsvTable(columns, tuple(records), tuple(problems))
+    return columns, records
 
 
 def original_text(cell: str, delimiter: str = ",") -> str:
@@ -411,18 +398,16 @@ def _columns(raw: Iterator[tuple[int, list[str] | csv.Error]]) -> tuple[str, ...
 
 def _raw_records(lines: list[str], delimiter: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
     start = 0
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while start < len(lines):
-        before = reader.line_num
+        # No copy of the lines, since many may be broken.
+        following = map(lines.__getitem__, range(start, len(lines)))
+        reader = csv.reader(following, delimiter=delimiter, strict=True)
         try:
             cells = next(reader)
         except csv.Error as wrong:  # one open quotation mark must not take all that follows
             yield start + 1, wrong
             start += 1
-            # No copy of the lines, since many may be broken.
-            following = map(lines.__getitem__, range(start, len(lines)))
-            reader = csv.reader(following, delimiter=delimiter, strict=True)
             continue
         if any(cell.strip() for cell in cells):
             yield start + 1, cells
-        start += reader.line_num - before
+        start += reader.line_num

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from json import JSONDecodeError, JSONDecoder
 from typing import Annotated, Any, TypeVar
 
-from msgspec import Meta, Struct, ValidationError, convert
+from msgspec import Meta, Struct, ValidationError, convert, field
 from msgspec.structs import FieldInfo, fields
 
 from relevansi import json_text
@@ -150,20 +150,22 @@ class FromPerson(FromFile, frozen=True):
 
 
 Model = TypeVar("Model", bound=FromFile)
+Costs = Mapping[str, str] | str
+"""The catalogue's words for what wrong values cost by field, or the only one (`read_object`)."""
 
 
 @cache
 def _fields(kind: type[FromFile]) -> Mapping[str, tuple[FieldInfo, Callable[..., object]]]:
     readers = {}
-    for field in fields(kind):
-        typed = issubclass(kind, FromPerson) and not field.required
+    for info in fields(kind):
+        typed = issubclass(kind, FromPerson) and not info.required
         default = is_placeholder if typed else lambda _: False
-        readers[field.name] = field, next(filter(callable, _marks(field)), default)
+        readers[info.name] = info, next(filter(callable, _marks(info)), default)
     return readers
 
 
-def _marks(field: FieldInfo) -> tuple[Any, ...]:
-    return getattr(field.type, "__metadata__", ())
+def _marks(info: FieldInfo) -> tuple[Any, ...]:
+    return getattr(info.type, "__metadata__", ())
 
 
 def read_object(
@@ -172,14 +174,18 @@ def read_object(
     *,
     file: str,
     place: str,
-    outcomes: Mapping[str, str],
+    outcomes: Costs,
+    query_id: int | None = None,
 ) -> tuple[Model | None, tuple[Problem, ...]]:
     """The model in `raw` with every problem met, or no model when a required field is wrong.
 
     An optional field that is wrong is left out of the model. `outcomes` names, by field,
     the catalogue's word for what a wrong value costs ("" for the object as a whole and its
-    required fields); any other value is ignored.
+    required fields); any other value is ignored. A single word is what each of them costs: then
+    there is no model when any field is wrong. The problems are of the question `query_id`, else of
+    the one that `raw` is itself.
     """
+    costs = {"": outcomes} if isinstance(outcomes, str) else outcomes
     readers = _fields(kind)
     values: dict[str, object] = {}
     faults = [("", "object", kind_of(raw))]
@@ -190,39 +196,98 @@ def read_object(
         try:
             return convert(values, kind), ()
         except ValidationError:
-            faults = [f for field, _ in readers.values() for f in _faults(field, raw, values)]
-    lost = any(not name or readers[name][0].required for name, _, _ in faults)
+            faults = [fault for info, _ in readers.values() for fault in _faults(info, raw, values)]
+    lost = isinstance(outcomes, str) or any(
+        not name or readers[name][0].required for name, _, _ in faults
+    )
     problems = []
     for name, expected, found_kind in reversed(faults):
         words = {
             "place": f"{place}.{name}".strip("."),
-            "outcome": outcomes[""] if lost else outcomes.get(name, "value_ignored"),
+            "outcome": costs[""] if lost else costs.get(name, "value_ignored"),
             "expected": expected,
         }
         code = "value_wrong" if found_kind else "value_missing"
         words |= {"found": found_kind} if found_kind else {}
-        problems.append(error(code, file, words, query_id=_query_id_of(raw)))
+        number = _query_id_of(raw) if query_id is None else query_id
+        problems.append(error(code, file, words, query_id=number))
         values.pop(name, None)
     return None if lost else convert(values, kind), tuple(problems)
 
 
 def _faults(
-    field: FieldInfo, raw: Mapping[str, Any], values: Mapping[str, object]
+    info: FieldInfo, raw: Mapping[str, Any], values: Mapping[str, object]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the name, the expected kind and the kind found ("" for none) if the field is wrong."""
-    described = next((mark.description for mark in _marks(field) if isinstance(mark, Meta)), None)
-    if field.name not in raw:
-        if field.required:
-            yield field.name, described or "other_value", ""
+    described = next((mark.description for mark in _marks(info) if isinstance(mark, Meta)), None)
+    if info.name not in raw:
+        if info.required:
+            yield info.name, described or "other_value", ""
         return
     try:
-        convert(values[field.name], field.type)
+        convert(values[info.name], info.type)
     except ValidationError as refusal:
         kind = re.match(r"Expected `(\w+)(?!.* of length)", str(refusal))
         item = re.search(r"at `\$\[(\d+)\]`$", str(refusal))
-        value = raw[field.name][int(item[1])] if item else raw[field.name]
+        value = raw[info.name][int(item[1])] if item else raw[info.name]
         expected = described or _EXPECTED.get(kind[1] if kind else "", "other_value")
-        yield field.name, expected, kind_of(value)
+        yield info.name, expected, kind_of(value)
+
+
+class Reading(Struct):
+    """A file while it is read: its name, and what is wrong with it so far."""
+
+    name: str
+    problems: list[Problem] = field(default_factory=list)
+
+    def document(self, data: bytes, expected: str) -> object:
+        """Return the JSON value of the file; see `load`."""
+        value, impossible_numbers = load(self.name, data, expected=expected)
+        self.problems += impossible_numbers
+        return value
+
+    def model(
+        self, kind: type[Model], raw: object, place: str, costs: Costs, query_id: int | None = None
+    ) -> Model | None:
+        """Return the model in `raw`; see `read_object`, whose `outcomes` are the `costs`."""
+        model, problems = read_object(
+            kind, raw, file=self.name, place=place, outcomes=costs, query_id=query_id
+        )
+        self.problems += problems
+        return model
+
+    def entries(
+        self, kind: type[Model], listed: Iterable[Any], place: str, costs: Mapping[str, str]
+    ) -> Iterator[tuple[str, dict[str, Any], Model]]:
+        """Yield the place, the object and the model of each entry of a list, one of each number.
+
+        Of entries with one ``query_id``, or ``id`` where the model has none, the first counts.
+        """
+        number = "query_id" if "query_id" in kind.__struct_fields__ else "id"
+        repeated = "query_repeated" if number == "query_id" else "question_id_repeated"
+        numbers = set[int]()
+        for position, raw in enumerate(listed):
+            where = f"{place}[{position}]"
+            entry = self.model(kind, raw, where, costs)
+            if entry is None:
+                continue
+            query_id = getattr(entry, number)
+            if query_id in numbers:
+                self.error(repeated, {"place": f"{where}.{number}"}, query_id=query_id)
+            else:
+                numbers.add(query_id)
+                yield where, raw, entry
+
+    def error(self, code: str, details: Mapping[str, str | int], **place: int | None) -> None:
+        """Add a problem; `place` is its ``query_id`` or ``line``."""
+        self.problems.append(error(code, self.name, details, **place))
+
+    def wrong(
+        self, place: str, actual: str, expected: str, outcome: str, query_id: int | None = None
+    ) -> None:
+        """Add the problem that `place` has the `actual` value instead of an `expected` one."""
+        words = {"place": place, "found": actual, "expected": expected, "outcome": outcome}
+        self.error("value_wrong", words, query_id=query_id)
 
 
 def kind_of(value: object) -> str:
@@ -244,6 +309,4 @@ def kind_of(value: object) -> str:
 
 def _query_id_of(raw: object) -> int | None:
     number = raw.get("query_id", raw.get("id")) if isinstance(raw, dict) else None
-    if not isinstance(number, int) or isinstance(number, bool):
-        return None
-    return number if 0 <= number <= LARGEST_INTEGER else None
+    return number if type(number) is int and 0 <= number <= LARGEST_INTEGER else None

@@ -19,7 +19,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from relevansi.importers.runs import property_cards
-from relevansi.importers.runs.json_documents import FromFile, Whole, Words, load, read_object
+from relevansi.importers.runs.json_documents import FromFile, Reading, Whole, Words, load
 from relevansi.importers.runs.prices import content_of
 from relevansi.importers.runs.problems import ImportRefused, UnknownRunFormat, error, warning
 from relevansi.importers.runs.property_particulars import (
@@ -94,11 +94,13 @@ def _check_query(query: ReadQuery) -> Iterator[tuple[str, dict[str, str | int]]]
     # A count of 0 beside cards is that of a chatbot which counts a list that it does not fill.
     elif claimed and claimed != len(cards):
         yield "count_differs", {"claimed": claimed, "count": len(cards)}
-    identities = [card.identity for card in cards]
-    for first, identity in enumerate(identities, 1) if len(set(identities)) < len(cards) else ():
-        ranks = [rank for rank, each in enumerate(identities, 1) if each == identity]
-        if len(ranks) > 1 and ranks[0] == first:
-            yield "card_repeated", {"title": cards[first - 1].title, "ranks": _listed(ranks)}
+    ranks_of: dict[str, list[int]] = {}
+    for rank, card in enumerate(cards, start=1):
+        ranks_of.setdefault(card.identity, []).append(rank)
+    for first, *further in ranks_of.values():
+        if further:
+            title = cards[first - 1].title
+            yield "card_repeated", {"title": title, "ranks": _listed([first, *further])}
     without = [rank for rank, card in enumerate(cards, start=1) if not card.slug]
     if without:
         yield "card_without_slug", {"ranks": _listed(without)}
@@ -123,12 +125,8 @@ _MARKS = {
 }
 """Keys only one format has: at the top of the file, and in its entries."""
 
-_ENTRY_KEPT_AS_IS = frozenset({"properties", "latency_ms", "usage"})
-_ENTRY_OUTCOMES = {
-    "": "entry_left_out",
-    "response": "kept_unreadable",
-    "success": "kept_unreadable",
-}
+_OF_ANSWER = ("response", "success")
+_ENTRY_OUTCOMES = {"": "entry_left_out", **dict.fromkeys(_OF_ANSWER, "kept_unreadable")}
 
 
 _TEXT = Meta(description="text")
@@ -187,9 +185,7 @@ def recognises(data: bytes) -> bool:
         keys = msgspec.json.decode(data.removeprefix(BOM_UTF8), type=_RunKeys, strict=False)
     except (msgspec.DecodeError, RecursionError):
         return _recognises_odd(data)
-    if not keys.results:
-        return bool(bytes(keys.total_questions))
-    return _are_answers(keys.results)
+    return _are_answers(keys.results) if keys.results else bool(bytes(keys.total_questions))
 
 
 def _recognises_odd(data: bytes) -> bool:
@@ -211,18 +207,20 @@ def _are_answers(entries: Sequence[Mapping[str, object]]) -> bool:
 
 def read(name: str, data: bytes, on_progress: OnProgress = no_progress) -> ReadRun:
     """The run in the file `name` with all its problems; raises an `ImportRefused`."""
-    document, numbers = load(name, data, expected="run_file")
+    reading = Reading(name)
+    document = reading.document(data, "run_file")
     file_format = _recognise(name, document)
-    top, wrong_top = read_object(
-        RunFileHead, document, file=name, place="", outcomes={"": "file_refused"}
-    )
+    top = reading.model(RunFileHead, document, "", {"": "file_refused"})
     if top is None or not isinstance(document, dict):
-        raise UnknownRunFormat(*wrong_top)
-    queries, wrong_entries = _queries(name, top.results, file_format, on_progress)
-    problems = (*numbers, *wrong_top, *wrong_entries)
+        raise UnknownRunFormat(*reading.problems)
+    queries: list[ReadQuery] = []
+    listed = reading.entries(AnsweredQuestionInFile, top.results, "results", _ENTRY_OUTCOMES)
+    for place, raw, entry in listed:
+        on_progress(len(queries), len(top.results))
+        queries.append(_query(reading, place, raw, entry, file_format))
     if not queries:
         code = "no_readable_query" if top.results else "no_queries"
-        raise ImportRefused(error(code, name), *problems)
+        raise ImportRefused(error(code, name), *reading.problems)
     method = label_line(content_of(top.search_method or top.method or "")) or None
     llm = label_line(content_of(top.llm or "")) or None
     checks = (
@@ -238,14 +236,14 @@ def read(name: str, data: bytes, on_progress: OnProgress = no_progress) -> ReadR
         file_format=file_format,
         name=name,
         sha256=hashlib.sha256(data).hexdigest(),
-        queries=queries,
+        queries=tuple(queries),
         timestamp=_text(top.timestamp),
         search_method=method,
         llm=llm,
         thread_id=_text(top.thread_id),
         user_id=_text(top.user_id),
         total_questions=top.total_questions,
-        problems=(*problems, *checks),
+        problems=(*reading.problems, *checks),
         extra=_extra(RunFileHead, document),
     )
     return replace(run, key=session_key(run))
@@ -284,46 +282,27 @@ def _recognise(name: str, document: object) -> str:
     return "v1" if v1 > v2 else "v2"
 
 
-def _queries(
-    name: str, entries: Sequence[object], file_format: str, on_progress: OnProgress
-) -> tuple[tuple[ReadQuery, ...], list[Problem]]:
-    queries: dict[int, ReadQuery] = {}
-    problems: list[Problem] = []
-    for position, raw in enumerate(entries):
-        on_progress(position, len(entries))
-        place = f"results[{position}]"
-        query, wrong = _query(name, place, raw, file_format)
-        problems.extend(wrong)
-        if query and query.query_id in queries:
-            repeated = {"place": f"{place}.query_id"}
-            problems.append(error("query_repeated", name, repeated, query_id=query.query_id))
-        elif query:
-            queries[query.query_id] = query
-    return tuple(queries.values()), problems
-
-
 def _query(
-    name: str, place: str, raw: object, file_format: str
-) -> tuple[ReadQuery | None, list[Problem]]:
-    entry, wrong = read_object(
-        AnsweredQuestionInFile, raw, file=name, place=place, outcomes=_ENTRY_OUTCOMES
+    reading: Reading, place: str, raw: dict[str, Any], entry: AnsweredQuestionInFile, form: str
+) -> ReadQuery:
+    answer = entry.response or ""
+    # What was there but is of another type is not in the entry.
+    is_broken = any(
+        getattr(entry, name) is None and raw.get(name) is not None for name in _OF_ANSWER
     )
-    problems = list(wrong)
-    if entry is None or not isinstance(raw, dict):
-        return None, problems
-    is_broken = any(problem.details.get("outcome") == "kept_unreadable" for problem in problems)
     failed = entry.success is False or (entry.success is None and bool(entry.error))
     if entry.response is None and not failed and not is_broken:
         is_broken = True
         words = {"place": f"{place}.response", "expected": "text", "outcome": "kept_unreadable"}
-        problems.append(error("value_missing", name, words, query_id=entry.query_id))
-    properties, wrong_properties = read_properties(name, place, entry.properties or ())
-    problems.extend(wrong_properties)
-    cards = property_cards.parse(entry.response or "")
-    cards = fill(cards, properties) if properties else cards
+        reading.error("value_missing", words, query_id=entry.query_id)
+    cards = property_cards.parse(answer)
+    if entry.properties:
+        properties, wrong = read_properties(reading.name, place, entry.properties, entry.query_id)
+        reading.problems += wrong
+        cards = fill(cards, properties)
     # The file's own number of results: counted, or in V2 as many as it lists.
     counts = [entry.results_count, entry.properties_count]
-    if file_format == "v2" and entry.properties is not None:
+    if form == "v2" and entry.properties is not None:
         counts.append(len(entry.properties))
     claim = next((count for count in counts if count is not None), None)
     if is_broken or (claim and not cards and not failed):
@@ -337,19 +316,19 @@ def _query(
         query_id=entry.query_id,
         question=entry.question.strip(),
         category=category,
-        response=entry.response or "",
+        response=answer,
         state=state,
         cards=cards if state is QueryState.RESULTS else (),
         claimed_count=claim,
         error=_text(entry.error),
         context_dependent=context_dependent(entry.context_dependent, category),
         extra=_extra(AnsweredQuestionInFile, raw),
-    ), problems
+    )
 
 
 def _extra(kind: type[FromFile], raw: Mapping[str, object]) -> dict[str, object]:
-    # Every key that this module does not read, or that others read unchanged.
-    understood = {*kind.__struct_fields__} - _ENTRY_KEPT_AS_IS
+    # Every key that this module does not read, and the properties, which are read again.
+    understood = {*kind.__struct_fields__} - {"properties"}
     return {key: value for key, value in raw.items() if key not in understood}
 
 

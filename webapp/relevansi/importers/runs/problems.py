@@ -10,7 +10,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -136,7 +136,8 @@ def to_dict(problem: Problem, edge: Edge = "command") -> dict[str, str | int | N
     return {"severity": problem.severity.value, **place, **sentence}
 
 
-def error(
+def _problem(
+    severity: Severity,
     code: str,
     file: str,
     details: Mapping[str, str | int] = MappingProxyType({}),
@@ -144,20 +145,13 @@ def error(
     query_id: int | None = None,
     line: int | None = None,
 ) -> Problem:
-    """A problem that loses part of the file."""
-    return Problem(Severity.ERROR, code, file, query_id, line, dict(details))
+    return Problem(severity, code, file, query_id, line, dict(details))
 
 
-def warning(
-    code: str,
-    file: str,
-    details: Mapping[str, str | int] = MappingProxyType({}),
-    *,
-    query_id: int | None = None,
-    line: int | None = None,
-) -> Problem:
-    """A problem that loses nothing, but that the file's owner should know."""
-    return Problem(Severity.WARNING, code, file, query_id, line, dict(details))
+error = partial(_problem, Severity.ERROR)
+"""Return a problem that loses part of the file."""
+warning = partial(_problem, Severity.WARNING)
+"""Return a problem that loses nothing, but that the file's owner should know."""
 
 
 def _kind(problem: Problem) -> object:

@@ -34,6 +34,7 @@ from relevansi.importers.runs.prices import (
     read_number,
     read_price,
 )
+from relevansi.importers.runs.property_names import LISTS
 from relevansi.kinds.property import Card, ListedText
 
 Fields = dict[str, Any]
@@ -96,11 +97,8 @@ def says_more(line: str) -> bool:
     """
     if not _FACTS_MARKER.search(line):
         return False
-    return not (_has_fact_words(line) or _has_fact_words(_CERTIFICATES.sub(" ", line)))
-
-
-def _has_fact_words(line: str) -> bool:
-    return _FACT_WORDS.issuperset(map(str.casefold, _LONGER_WORD.findall(line)))
+    words = _LONGER_WORD.findall(_CERTIFICATES.sub(" ", line))
+    return not _FACT_WORDS.issuperset(map(str.casefold, words))
 
 
 def read_badge(text: str) -> Fields:
@@ -140,11 +138,8 @@ def read_facts(text: str) -> Fields:
     floors = _FLOORS.search(text) if "lantai" in text or "floor" in text else None
     room = _ROOM.search(text)
     is_named_first = room and not text[: room.start()].rstrip()[-1:].isdigit()  # "KT 3, KM 2"
-    bedrooms, bathrooms = (
-        [rooms.search(text) for rooms in (_NAMED_FIRST if is_named_first else _COUNTED_FIRST)]
-        if room
-        else (None, None)
-    )
+    rooms = _NAMED_FIRST if is_named_first else _COUNTED_FIRST
+    bedrooms, bathrooms = [count.search(text) for count in rooms] if room else (None, None)
     return _filled_fields(
         bedrooms=int(bedrooms[1]) if bedrooms else None,
         bathrooms=int(bathrooms[1]) if bathrooms else None,
@@ -185,16 +180,7 @@ _FACTS_MARKER = re.compile(
     f"[{''.join(mark for mark, reader in READERS.items() if reader is read_facts)}]"
 )
 _LONGER_WORD = re.compile(r"[^\W\d_]{3,}")
-_FACT_WORDS = frozenset(
-    (
-        *("kamar", "tidur", "mandi", "bedroom", "bedrooms", "bathroom", "bathrooms", "bed", "bath"),
-        *("luas", "tanah", "bangunan", "land", "area", "building", "lantai", "floor", "floors"),
-        *("sertifikat", "certificate", "meter", "persegi", "sqm", "unit", "rumah", "dan", "and"),
-        *("tidak", "belum", "tersedia", "disebutkan", "diketahui", "ada"),
-        *("informasi", "detail", "ukuran"),
-    )
-)
-"""Words in which rooms, areas and floors are written, or that they are unknown."""
+_FACT_WORDS = frozenset(LISTS["of_facts"])
 
 _UNMARKED: tuple[tuple[re.Pattern[str], Callable[[str], Fields]], ...] = (
     (re.compile(r"(?:harga|price) ?:|(?:rp\.?|idr) ?[0-9]", re.IGNORECASE), read_price_line),

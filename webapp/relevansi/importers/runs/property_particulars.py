@@ -15,42 +15,18 @@ from typing import Any
 import nh3
 from msgspec.structs import replace
 
-from relevansi.importers.runs.json_documents import FromPerson, read_object
+from relevansi.importers.runs.json_documents import FromPerson, Reading
 from relevansi.importers.runs.links import slug_and_source
 from relevansi.importers.runs.prices import HIGHEST_PRICE, exact_number
 from relevansi.importers.runs.property_cards import LARGEST_AREA
+from relevansi.importers.runs.property_names import LISTS, by_name
 from relevansi.kinds.property import Card, Particulars
 from relevansi.records import Problem
 
 LONGEST_TEXT = 5000
 """Characters of a description that pages show; the file that is kept has all of it."""
 
-DESCRIPTIONS = ("description", "deskripsi", "additional_info", "keterangan")
-FEATURES = ("facilities", "fasilitas", "amenities", "features", "fitur")
-SPECIFICATIONS = ("specifications", "specification", "specs", "spesifikasi")
-LATITUDES = ("latitude", "lat")
-LONGITUDES = ("longitude", "lng", "lon", "long")
-
-FACTS: Mapping[str, str] = {
-    **dict.fromkeys(("address", "alamat", "full_address"), "address"),
-    **dict.fromkeys(("property_type", "tipe_properti", "jenis_properti"), "property_type"),
-    **dict.fromkeys(("district", "kecamatan"), "district"),
-    **dict.fromkeys(("city", "kota"), "city"),
-    **dict.fromkeys(("project_name", "nama_proyek", "cluster", "complex", "komplek"), "project"),
-    **dict.fromkeys(("developer", "pengembang"), "developer"),
-    **dict.fromkeys(("condition", "kondisi"), "condition"),
-    **dict.fromkeys(("furnished", "furnishing", "furniture", "perabotan"), "furnishing"),
-    **dict.fromkeys(("garage", "garages", "garasi"), "garage"),
-    **dict.fromkeys(("carport", "carports"), "carport"),
-    **dict.fromkeys(("parking", "parkir"), "parking"),
-    **dict.fromkeys(("electricity", "power", "listrik", "daya_listrik"), "electricity"),
-    **dict.fromkeys(("water", "water_source", "air", "sumber_air"), "water"),
-    **dict.fromkeys(("orientation", "facing", "hadap"), "facing"),
-    **dict.fromkeys(("year_built", "built_year", "tahun_dibangun"), "year_built"),
-    **dict.fromkeys(("maid_bedrooms", "maid_rooms", "kamar_pembantu"), "maid_bedrooms"),
-    **dict.fromkeys(("road_width", "lebar_jalan"), "road_width"),
-    **dict.fromkeys(("nearby", "nearby_places", "landmarks", "dekat"), "nearby"),
-}
+FACTS = by_name("facts")
 """The name of a fact by its key in the file."""
 
 _MOST_FACTS, _LONGEST_FACT = 40, 500
@@ -65,10 +41,10 @@ def read_particulars(raw: object) -> Particulars:
     if not isinstance(raw, Mapping):
         return Particulars()
     values = {str(key).casefold(): value for key, value in raw.items()}
-    latitude = _coordinate(values, LATITUDES, 90)
-    longitude = _coordinate(values, LONGITUDES, 180)
+    latitude = _coordinate(values, "latitude", 90)
+    longitude = _coordinate(values, "longitude", 180)
     has_point = latitude is not None and longitude is not None
-    texts = (_prose(values.get(key)) for key in DESCRIPTIONS)
+    texts = (_prose(values.get(key)) for key in LISTS["description"])
     return Particulars(
         description="\n\n".join(dict.fromkeys(filter(None, texts)))[:LONGEST_TEXT],
         features=tuple(dict.fromkeys(_features(values)))[:_MOST_FEATURES],
@@ -83,7 +59,7 @@ def longest_description(listed: Iterable[object]) -> int:
     properties = [raw for raw in listed if isinstance(raw, Mapping)]
     objects = [*properties, *(raw.get("api_data") for raw in properties)]
     mappings = (data for data in objects if isinstance(data, Mapping))
-    texts = (data.get(key) for data in mappings for key in DESCRIPTIONS)
+    texts = (data.get(key) for data in mappings for key in LISTS["description"])
     return max((len(text) for text in texts if isinstance(text, str)), default=0)
 
 
@@ -98,12 +74,10 @@ def _prose(value: object) -> str:
 
 
 def _features(values: Mapping[str, object]) -> Iterator[str]:
-    for key in FEATURES:
+    for key in LISTS["features"]:
         value = values.get(key)
-        if isinstance(value, str):
-            yield from filter(None, (_cut(part, _LONGEST_FEATURE) for part in value.split(",")))
-        else:
-            yield from (word[:_LONGEST_FEATURE] for word in _words(value))
+        words = _words(value.split(",") if isinstance(value, str) else value)
+        yield from (word[:_LONGEST_FEATURE] for word in words)
 
 
 def _facts(values: Mapping[str, object]) -> Iterator[tuple[str, str | bool]]:
@@ -111,7 +85,7 @@ def _facts(values: Mapping[str, object]) -> Iterator[tuple[str, str | bool]]:
         value = _value(values.get(key))
         if value is not None:
             yield name, value
-    for key in SPECIFICATIONS:
+    for key in LISTS["specifications"]:
         listed = values.get(key)
         if isinstance(listed, Mapping):
             for inner, inner_value in listed.items():
@@ -153,8 +127,8 @@ def _cut(text: str, longest: int) -> str:
     return " ".join(text[: longest * 2].split())[:longest]
 
 
-def _coordinate(values: Mapping[str, object], keys: Iterable[str], largest: int) -> float | None:
-    for key in keys:
+def _coordinate(values: Mapping[str, object], what: str, largest: int) -> float | None:
+    for key in LISTS[what]:
         value = values.get(key)
         if _is_scalar(value):
             number = exact_number(value if isinstance(value, str) else repr(value))
@@ -164,11 +138,7 @@ def _coordinate(values: Mapping[str, object], keys: Iterable[str], largest: int)
 
 
 _MOST_ROOMS = 999
-_SOURCES = {"listing": "listing", "resale": "listing", "project": "project", "proyek": "project"}
-_LISTING_TYPES = {
-    **dict.fromkeys(("sale", "jual", "dijual"), "sale"),
-    **dict.fromkeys(("rent", "sewa", "disewa", "disewakan"), "rent"),
-}
+_SOURCES, _LISTING_TYPES = by_name("sources"), by_name("listing_types")
 
 Number = int | float | str | None
 
@@ -196,17 +166,18 @@ class PropertyInFile(FromPerson, frozen=True):
 
 
 def read_properties(
-    name: str, place: str, listed: Iterable[object]
+    name: str, place: str, listed: Iterable[object], query_id: int | None = None
 ) -> tuple[list[PropertyInFile | None], list[Problem]]:
-    """The properties of one entry at `place` in order, ``None`` for what is no object."""
-    ignored = {"": "value_ignored"}
+    """The properties of one entry at `place` in order, ``None`` for what is no object.
+
+    The problems are of the question `query_id`; a property has an id of its own.
+    """
+    reading, costs = Reading(name), {"": "value_ignored"}
     entries = [
-        read_object(
-            PropertyInFile, raw, file=name, place=f"{place}.properties[{n}]", outcomes=ignored
-        )
+        reading.model(PropertyInFile, raw, f"{place}.properties[{n}]", costs, query_id)
         for n, raw in enumerate(listed)
     ]
-    return [entry for entry, _ in entries], [problem for _, wrong in entries for problem in wrong]
+    return entries, reading.problems
 
 
 def fill(cards: Sequence[Card], properties: Sequence[PropertyInFile | None]) -> tuple[Card, ...]:

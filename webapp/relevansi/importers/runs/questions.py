@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from relevansi.importers.runs.csv_ratings import read_table
-from relevansi.importers.runs.json_documents import FromPerson, SaidWords, Whole, load, read_object
+from relevansi.importers.runs.json_documents import (
+    FromPerson,
+    Reading,
+    SaidWords,
+    Whole,
+    read_object,
+)
 from relevansi.importers.runs.problems import UnusableQuestions, error, warning
 from relevansi.records import Problem
 
@@ -44,23 +50,26 @@ class _Row(NamedTuple):
     value: object
     line: int | None = None
 
+    @property
+    def number_key(self) -> str:
+        return "query_id" if isinstance(self.value, dict) and "query_id" in self.value else "id"
+
 
 def read(name: str, data: bytes) -> tuple[tuple[ReadQuestion, ...], tuple[Problem, ...]]:
     """The questions in the file `name` and remarks; one wrong question refuses the whole set."""
-    rows, problems = (_csv_rows if _is_csv(data) else _json_rows)(name, data)
+    reading = Reading(name)
+    rows = (_csv_rows if _is_csv(data) else _json_rows)(reading, data)
     questions: dict[int, ReadQuestion] = {}
     for row in rows:
-        question = _question(name, row, problems)
+        question = _question(reading, row)
         if question and question.query_id in questions:
-            key = "query_id" if _has_query_id(row) else "id"
-            place = {"place": f"{row.place}.{key}".strip(".")}
+            place = {"place": f"{row.place}.{row.number_key}".strip(".")}
             number = question.query_id
-            repeated = error("question_id_repeated", name, place, query_id=number, line=row.line)
-            problems.append(repeated)
+            reading.error("question_id_repeated", place, query_id=number, line=row.line)
         elif question:
             questions[question.query_id] = question
-    if problems:
-        raise UnusableQuestions(*problems)
+    if reading.problems:
+        raise UnusableQuestions(*reading.problems)
     keys = [key for row in rows if isinstance(row.value, dict) for key in row.value]
     unread = [key for key in dict.fromkeys(keys) if key not in COLUMNS]
     names = {"columns": ", ".join(unread), "known": ", ".join(COLUMNS)}
@@ -77,27 +86,23 @@ def context_dependent(stated_value: bool | None, category: str) -> bool | None:
 
 def unknown_format(name: str, document: object, expected: str) -> Problem:
     """The problem that the JSON file `name` is of another kind than the `expected` one."""
-    return error("unknown_format", name, {"found": looks_like(document), "expected": expected})
-
-
-def looks_like(document: object) -> str:
-    """The catalogue's word for JSON that is not what was expected."""
+    looks_like = "other_value"
     if isinstance(document, dict):
-        return "gold_file" if isinstance(document.get("questions"), list) else "other_object"
-    if isinstance(document, list):
+        looks_like = "gold_file" if isinstance(document.get("questions"), list) else "other_object"
+    elif isinstance(document, list):
         first = document[0] if document else None
         is_question = isinstance(first, dict) and "question" in first and "response" not in first
-        return "questions_of_a_set" if is_question else "list"
-    return "other_value"
+        looks_like = "questions_of_a_set" if is_question else "list"
+    return error("unknown_format", name, {"found": looks_like, "expected": expected})
 
 
-def _json_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
-    document, numbers = load(name, data, expected="question_file")
+def _json_rows(reading: Reading, data: bytes) -> list[_Row]:
+    document = reading.document(data, "question_file")
     if not isinstance(document, list):
-        raise UnusableQuestions(unknown_format(name, document, "question_file"))
+        raise UnusableQuestions(unknown_format(reading.name, document, "question_file"))
     if not document:
-        raise UnusableQuestions(error("no_queries", name))
-    return [_Row(f"[{n}]", value) for n, value in enumerate(document)], list(numbers)
+        raise UnusableQuestions(error("no_queries", reading.name))
+    return [_Row(f"[{n}]", value) for n, value in enumerate(document)]
 
 
 def _is_csv(data: bytes) -> bool:
@@ -108,17 +113,16 @@ def _is_csv(data: bytes) -> bool:
     return not first_line.startswith(("[", "{", "<")) and bool(re.search("[,;\t]", first_line))
 
 
-def _csv_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
-    table = read_table(name, data, required=("question",))
-    lacks = [] if set(NUMBERS) & set(table.columns) else [NUMBERS[0]]
-    lacks += [] if "question" in table.columns else ["question"]
-    if table.columns and lacks:
+def _csv_rows(reading: Reading, data: bytes) -> list[_Row]:
+    columns, records = read_table(reading, data, required=("question",))
+    lacks = [] if set(NUMBERS) & set(columns) else [NUMBERS[0]]
+    lacks += [] if "question" in columns else ["question"]
+    if columns and lacks:
         names = {"columns": ", ".join(lacks)}
-        raise UnusableQuestions(error("csv_columns_missing", name, names, line=1))
-    if not (table.records or table.problems):
-        raise UnusableQuestions(error("no_queries", name))
-    rows = [_Row("", _json_value(record.cells), record.line) for record in table.records]
-    return rows, list(table.problems)
+        raise UnusableQuestions(error("csv_columns_missing", reading.name, names, line=1))
+    if not (records or reading.problems):
+        raise UnusableQuestions(error("no_queries", reading.name))
+    return [_Row("", _json_value(record.cells), record.line) for record in records]
 
 
 def _json_value(cells: Mapping[str, str]) -> dict[str, object]:
@@ -132,28 +136,18 @@ def _json_value(cells: Mapping[str, str]) -> dict[str, object]:
     return values
 
 
-def _has_query_id(row: _Row) -> bool:
-    return isinstance(row.value, dict) and "query_id" in row.value
-
-
-def _question(name: str, row: _Row, problems: list[Problem]) -> ReadQuestion | None:
+def _question(reading: Reading, row: _Row) -> ReadQuestion | None:
     value = row.value
-    if isinstance(value, dict) and "query_id" in value:
-        value = {**value, "id": value["query_id"]}
+    if isinstance(value, dict) and row.number_key in value:
+        value = {**value, "id": value[row.number_key]}
     entry, wrong = read_object(
-        QuestionInFile,
-        value,
-        file=name,
-        place=row.place,
-        outcomes=dict.fromkeys(("", *QuestionInFile.__struct_fields__), "file_refused"),
+        QuestionInFile, value, file=reading.name, place=row.place, outcomes="file_refused"
     )
     for problem in wrong:
-        key = "query_id" if _has_query_id(row) else "id"
-        place = re.sub(r"\bid$", key, str(problem.details["place"]))
-        problems.append(
-            replace(problem, line=row.line, details={**problem.details, "place": place})
-        )
-    if entry is None or wrong:
+        place = re.sub(r"\bid$", row.number_key, str(problem.details["place"]))
+        details = {**problem.details, "place": place}
+        reading.problems.append(replace(problem, line=row.line, details=details))
+    if entry is None:
         return None
     category = (entry.category or "").strip()
     depends = context_dependent(entry.context_dependent, category)

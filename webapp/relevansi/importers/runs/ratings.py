@@ -8,13 +8,14 @@ recognise them by.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, ValidationError, convert
 
-from relevansi.importers.runs.json_documents import FromFile, Whole, load, read_object
+from relevansi.importers.runs.json_documents import FromFile, Reading, Whole
 from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.printable import name_line, printable_line
 from relevansi.records import EmptyOutcome, Problem, Scale
@@ -70,6 +71,11 @@ class OfflineRatings(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
+class _Query(FromFile, frozen=True):
+    query_id: Whole
+    results: Annotated[tuple[RatedCard, ...], Meta(description="list_of_objects")]
+
+
 class _Top(FromFile, frozen=True):
     format: Annotated[Literal["relevansi offline ratings"], Meta(description="offline_ratings")]
     version: Whole
@@ -77,12 +83,7 @@ class _Top(FromFile, frozen=True):
     changes: Annotated[list[Any], Meta(description="list")]
     rater: str = ""
     device: Annotated[str, Meta(max_length=64)] = ""
-    queries: Sequence[Any] = ()
-
-
-class _Query(FromFile, frozen=True):
-    query_id: Whole
-    results: list[Any]
+    queries: tuple[Any, ...] = ()
 
 
 class _Change(FromFile, frozen=True):
@@ -108,35 +109,38 @@ def recognises(data: bytes) -> bool:
 
 def read(name: str, data: bytes) -> OfflineRatings:
     """The ratings in the file `name` without invalid changes; raises ``ImportRefused``."""
-    document, numbers = load(name, data, expected="offline_ratings")
-    top, wrong = read_object(_Top, document, file=name, place="", outcomes={"": "file_refused"})
+    reading = Reading(name)
+    document = reading.document(data, "offline_ratings")
+    top = reading.model(_Top, document, "", {"": "file_refused"})
     if top is None:
-        raise ImportRefused(*wrong)
+        raise ImportRefused(*reading.problems)
     if top.version > VERSION:
         raise ImportRefused(error("ratings_too_new", name))
-    problems = [*numbers, *wrong]
+    listed = reading.entries(_Query, top.queries, "queries", {"": "entry_left_out"})
     return OfflineRatings(
         name=name,
         identity=top.identity,
         rater=name_line(top.rater)[:LONGEST_NAME],
         device=top.device,
-        changes=tuple(_changes(name, top.changes, problems)),
-        cards=dict(_cards(name, top.queries)),
-        problems=tuple(problems),
+        changes=_changes(reading, top.changes),
+        cards={
+            query.query_id: {card.rank: card for card in query.results} for _, _, query in listed
+        },
+        problems=tuple(reading.problems),
     )
 
 
-def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[RatingChange]:
+def _changes(reading: Reading, listed: list[Any]) -> tuple[RatingChange, ...]:
     by_id: dict[str, RatingChange] = {}
     for position, raw in enumerate(listed):
-        place = {"place": f"changes[{position}]"}
-        entry, _ = read_object(_Change, raw, file=name, place=place["place"], outcomes={"": ""})
-        change = _change(entry) if entry else None
+        change = None
+        with suppress(ValidationError):
+            change = _change(convert(raw, _Change))
         if change is None or change.event_id in by_id:
-            problems.append(error("ratings_change_wrong", name, place))
+            reading.error("ratings_change_wrong", {"place": f"changes[{position}]"})
         else:
             by_id[change.event_id] = change
-    yield from sorted(by_id.values(), key=lambda change: change.sequence)
+    return tuple(sorted(by_id.values(), key=lambda change: change.sequence))
 
 
 def _change(entry: _Change) -> RatingChange | None:
@@ -167,15 +171,3 @@ def _change(entry: _Change) -> RatingChange | None:
         rank=entry.rank if entry.field in OF_CARDS else None,
         undoes=entry.undoes if entry.cause == "undo" else None,
     )
-
-
-def _cards(name: str, listed: Sequence[Any]) -> Iterator[tuple[int, Mapping[int, RatedCard]]]:
-    for raw in listed:
-        query, _ = read_object(_Query, raw, file=name, place="queries", outcomes={"": ""})
-        cards = {}
-        for result in query.results if query else ():
-            card, _ = read_object(RatedCard, result, file=name, place="results", outcomes={"": ""})
-            if card:
-                cards[card.rank] = card
-        if query:
-            yield query.query_id, cards

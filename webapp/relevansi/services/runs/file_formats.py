@@ -151,14 +151,9 @@ def together(
     files: Sequence[tuple[str, bytes]], choices: Choices | None = None
 ) -> list[tuple[FileFormat, str, bytes]]:
     """Return the format, name and content of each import: files of results are one together."""
-    of_results: list[tuple[str, bytes]] = []
-    separate: list[tuple[FileFormat, str, bytes]] = []
-    for name, data in files:
-        form = recognised(name, data)
-        if form is FileFormat.RESULTS:
-            of_results.append((name, data))
-        else:
-            separate.append((form, name, data))
+    recognised_files = [(recognised(name, data), name, data) for name, data in files]
+    separate = [file for file in recognised_files if file[0] is not FileFormat.RESULTS]
+    of_results = [file[1:] for file in recognised_files if file[0] is FileFormat.RESULTS]
     if not of_results:
         return separate
     names = ", ".join(name for name, _ in of_results)

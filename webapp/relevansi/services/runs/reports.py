@@ -291,12 +291,9 @@ def state(session: Session, study: Study, scope: Scope, rule: Rule) -> State:
     queries = verdicts.asked_queries(session, scope)
     readable = [query for query in queries if query.state is not QueryState.UNREADABLE]
     questions = dict(session.execute(select(Query.id, Query.question_id).where(scope)).all())
-    open_items, open_questions = set[int](), set[int]()
-    for query in readable:
-        waits_for = merged.open_items(query)
-        open_items |= waits_for
-        if waits_for:
-            open_questions.add(questions[query.key])
+    open_by_query = {query.key: merged.open_items(query) for query in readable}
+    open_items = set[int]().union(*open_by_query.values())
+    open_questions = {questions[key] for key, items in open_by_query.items() if items}
     voted = {item for verdicts_of_rater in by_rater.values() for item in verdicts_of_rater.by_item}
     unvoted, ties = open_items - voted, open_items & voted
     lists = unvoted & {query.emptiness for query in readable}

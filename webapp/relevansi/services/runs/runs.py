@@ -15,7 +15,7 @@ from relevansi.db.tables.base import belonging_to
 from relevansi.db.tables.evaluations import CardDecision
 from relevansi.db.tables.judging import JudgedItem, Judgment, QueryRating, StoredSummary
 from relevansi.db.tables.people import Rater
-from relevansi.db.tables.runs import Query, Result, Run, RunFile
+from relevansi.db.tables.runs import Query, Result, Run
 from relevansi.db.tables.study import Question, Study
 from relevansi.failures import Conflict, Missing
 from relevansi.i18n import gettext, mark, ngettext
@@ -211,15 +211,11 @@ def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> No
     labels = f"{run.search_method or '-'} / {run.llm or '-'}"
     studies.log(session, study, "delete run", run.id, labels, None, now)
     own_items = select(JudgedItem.id).where(JudgedItem.run_id == run.id).scalar_subquery()
-    keys = select(Query.id).where(Query.run_id == run.id).scalar_subquery()
     for column in belonging_to(JudgedItem.id):
         session.execute(delete(column.table).where(column.in_(own_items)))
-    session.execute(delete(QueryRating).where(QueryRating.query_key.in_(keys)))
-    session.execute(delete(StoredSummary).where(StoredSummary.run_id == run.id))
-    session.execute(delete(Result).where(Result.query_key.in_(keys)))
+    # What belongs to a query or a run goes with it; the results of queries refer to judged items.
     session.execute(delete(Query).where(Query.run_id == run.id))
     session.execute(delete(JudgedItem).where(JudgedItem.run_id == run.id))
-    session.execute(delete(RunFile).where(RunFile.run_id == run.id))
     session.execute(delete(Run).where(Run.id == run.id))
     session.expire_all()
 

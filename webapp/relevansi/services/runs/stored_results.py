@@ -34,6 +34,7 @@ from relevansi.services.runs.results import ResultsReport, examine, rater_name
 from relevansi.services.runs.stored_runs import ImportedRun, Labels
 from relevansi.services.study import question_sets, studies
 
+_Questions = tuple[Mapping[str, int], Mapping[str, int]]
 AT_ONCE = 100
 """Questions whose items, with their texts, are in memory while they are filled or graded."""
 
@@ -127,24 +128,15 @@ def store(  # noqa: PLR0913 (what an owner decides of files)
         placed = _grades_by_question(judged, questions)
         _grade(session, grader, placed, now)
         grades[name] = sum(map(len, placed.values()))
-    problems = [*examined.problems]
-    if left_out := len(group.judged) - sum(grades.values()):
-        problems.append(warning("results_grades_unasked", report.name, {"count": left_out}))
-    problems += _text_remarks(report.name, kept_texts, changed_texts, same_documents=same_documents)
-    return StoredResults(stored, grades, tuple(problems))
-
-
-def _text_remarks(
-    name: str, kept_texts: frozenset[str], changed: frozenset[str], *, same_documents: bool
-) -> Iterator[Problem]:
-    """Yield what became of documents with another text under the id that they had."""
+    counts = {"results_grades_unasked": len(group.judged) - sum(grades.values())}
+    # What became of documents with another text under the id that they had.
     if same_documents:
-        kept_texts, changed = kept_texts | changed, frozenset()
-    code = "results_texts_replaced" if same_documents else "results_texts_kept"
-    if kept_texts:
-        yield warning(code, name, {"count": len(kept_texts)})
-    if changed:
-        yield warning("results_texts_differ", name, {"count": len(changed)})
+        counts["results_texts_replaced"] = len(kept_texts | changed_texts)
+    else:
+        counts["results_texts_kept"] = len(kept_texts)
+        counts["results_texts_differ"] = len(changed_texts)
+    remarks = (warning(code, report.name, {"count": n}) for code, n in counts.items() if n)
+    return StoredResults(stored, grades, (*examined.problems, *remarks))
 
 
 def _store_choices(study: Study, group: Group) -> None:
@@ -221,13 +213,14 @@ def _filled(
         yield pool
 
 
-def _grades_by_question(
-    judged: Iterable[Judged], questions: Mapping[str, int]
-) -> dict[int, list[Judged]]:
+def _grades_by_question(judged: Iterable[Judged], questions: _Questions) -> dict[int, list[Judged]]:
     """Return those grades that are of `questions`, by the ids of these."""
     placed: dict[int, list[Judged]] = {}
     for grade in judged:
-        at = questions.get(grade.external_id or question_key(grade.question))
+        name = grade.external_id or question_key(grade.question)
+        # What a file calls an id may be a text elsewhere, and the other way round.
+        first, second = questions if grade.external_id else reversed(questions)
+        at = first.get(name, second.get(name))
         if at is not None:
             placed.setdefault(at, []).append(grade)
     return placed
@@ -273,8 +266,8 @@ def _item(identity: str) -> Document:
     return Document(doc_id=doc_id, passage=passage or None)
 
 
-def _question_ids(session: Session, study: Study, runs: Sequence[str]) -> dict[str, int]:
-    """Return the ids of questions by their keys and ids in the collection, of `runs` or all.
+def _question_ids(session: Session, study: Study, runs: Sequence[str]) -> _Questions:
+    """Return the ids of questions, of `runs` or all, by ids in the collection and by their keys.
 
     An id that several collections have is that of the latest.
     """
@@ -287,9 +280,10 @@ def _question_ids(session: Session, study: Study, runs: Sequence[str]) -> dict[s
     if runs:
         of_runs = select(Query.question_id).where(Query.run_id.in_(runs))
         listed = listed.where(Question.id.in_(of_runs))
-    ids: dict[str, int] = {}
+    by_id: dict[str, int] = {}
+    by_key: dict[str, int] = {}
     for external_id, key, number in session.execute(listed):
-        ids.setdefault(key, number)
+        by_key.setdefault(key, number)
         if external_id is not None:
-            ids[external_id] = number
-    return ids
+            by_id[external_id] = number
+    return by_id, by_key

@@ -134,10 +134,10 @@ def store_together(
                 question_set, questions = find(session, study, queries, now)
             run = _make(session, question_set, read, labels, session_key, now)
             new[run.id] = _answers(queries, questions, visible_part, by_place=is_of_results)
-        elif already:
-            _fill_extra(session, run, read)
         else:
-            _enrich(session, run, read, labels)
+            if not already:
+                _enrich(session, run, read, labels)
+            _fill_extra(session, run, read)
         if not already:
             run.files.append(_file(read, now))
         stored.append((run, read, already))
@@ -410,7 +410,6 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
     run.stated_llm = run.stated_llm or read.llm
     run.timestamp = run.timestamp or read.timestamp
     run.extra = {**read.extra, **run.extra}
-    _fill_extra(session, run, read)
     connection = core(session)
     by_id = {query.query_id: query for query in read.queries}
     queries = connection.execute(
