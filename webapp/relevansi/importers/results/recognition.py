@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 
@@ -56,6 +57,7 @@ from relevansi.importers.results.rows import (
 from relevansi.importers.results.shapes import SHAPES, USUAL, Shape
 from relevansi.importers.results.unknown import MEASURE, unknown_json
 from relevansi.importers.runs.json_documents import kind_of
+from relevansi.importers.runs.problems import ImportRefused
 from relevansi.kinds.document import Document
 from relevansi.records import OnProgress, no_progress
 
@@ -74,6 +76,7 @@ SCORES = mark("documents with scores by question (ranx, BEIR, pytrec_eval)")
 JSON_ROWS = mark("a row per line, as JSON")
 
 _LOOKED_AT = 50  # lines or values
+_LABELLED = 2_000  # values among which one of each system is looked for
 _ELASTIC = next(shape for shape in SHAPES if shape.example == "search.jsonl")
 _TEXTS = {"text", "contents", "body", "content", "passage", "title"}
 _TOP = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", re.IGNORECASE)
@@ -247,50 +250,44 @@ def _check_not_of_measures(file: File, lines: Sequence[str]) -> None:
 def _json(file: File, chosen: Columns) -> Source:
     """A JSON file: of a known tool or shape, a table by rows or columns, a collection."""
     looked_at = replace(file, problems=[])  # what is read here is read again
-    values = [value for _, value in islice(records.read(looked_at), _LOOKED_AT)]
+    stream = (value for _, value in records.read(looked_at))
+    values = [*islice(stream, _LOOKED_AT)]
+    entries = [*values]
+    with suppress(ImportRefused):  # which reading it tells
+        entries.extend(islice(stream, _LABELLED))
     file.encoding = looked_at.encoding
-    first = values[0] if len(values) == 1 else values
-    source = _of_tool(file, values, first)
+    source = _of_tool(file, values, values[0] if len(values) == 1 else values)
     if source:
         return source
     mapped = shapes.mapped(chosen)
+    prepared = [json_forms.prepared(value, is_mapped=mapped is not None) for value in values]
     has_spans = any(map(spans.spans_in, values))
-    shape = USUAL if has_spans and not mapped else _shape(values, mapped)
-    if shape:
-        words = SPANS if has_spans else shape.name
-        prepared = [] if mapped else [*map(json_forms.prepared, values)]
-        systems = json_systems.systems_beside(prepared, shape)
-        groups = [[*json_systems.records(value, shape)] for value in prepared]
-        label = json_systems.label_of(prepared, groups, shape)
-        shape = shape if mapped else shape.before(chosen)
-        listed = [*chain.from_iterable(groups)]
-        read = partial(_read_lists, file, shape, systems, label, listed)
-        if file.is_called("qrel|gold|truth"):
-            file.warn("results_named_as_grades")
-        return Source(file, "results", words, read, sample=values)
-    if mapped:
+    # What has no shape as it stands may have one with its columns turned into rows.
+    columnar = map(json_systems.columnar, prepared)
+    shape: Shape | None = USUAL
+    if mapped or not has_spans:
+        shape = json_systems.shape_of([*prepared, *columnar], mapped)
+    if not shape and mapped:
         paths = chosen.values()
         absent = [path for path in paths if not json_questions.stands(values, path, depth=-1)]
-        file.refuse("results_paths_absent", paths=", ".join(absent or chosen.values()))
-    return _of_rows(file, chosen, [_rows_of(value) for value in values])
+        file.refuse("results_paths_absent", paths=", ".join(absent or paths))
+    if not shape:
+        return _of_rows(file, chosen, [_rows_of(value) for value in values])
+    systems = json_systems.systems_beside(prepared, shape)
+    groups = [[*json_systems.records(value, shape)] for value in prepared]
+    label = "" if mapped else json_systems.label_of(prepared, groups, shape)
+    if not (mapped or label):
+        label = json_systems.label_of(entries, [[entry] for entry in entries], shape)
+    questions = [*chain.from_iterable(groups)]
+    shape_read = shape if mapped else shape.before(chosen)
 
+    def rows(beside: Beside) -> Iterator[Row]:
+        exact = replace(shape_read, doc_id=_paths_of_id(file, shape_read, questions, beside))
+        return json_lists.read(file, records.read(file), exact, systems, label)
 
-def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
-    """The shape of values as they stand, else with their columns turned into rows."""
-    records = [json_forms.prepared(value, is_mapped=mapped is not None) for value in values]
-    return json_systems.shape_of([*records, *map(json_systems.columnar, records)], mapped)
-
-
-def _read_lists(
-    file: File,
-    shape: Shape,
-    systems: Sequence[str],
-    label: str,
-    questions: Sequence[object],
-    beside: Beside,
-) -> Iterator[Row]:
-    shape = replace(shape, doc_id=_paths_of_id(file, shape, questions, beside))
-    return json_lists.read(file, records.read(file), shape, systems, label)
+    if file.is_called("qrel|gold|truth"):
+        file.warn("results_named_as_grades")
+    return Source(file, "results", SPANS if has_spans else shape.name, rows, sample=values)
 
 
 def _paths_of_id(file: File, shape: Shape, questions: Sequence[object], beside: Beside) -> str:
@@ -343,7 +340,10 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
 def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     """JSON with an object for each row, question or document; raises `UnknownNames`."""
     objects = [*chain.from_iterable(map(records.objects_in, values))]
-    looked_at = [(_filled_values(row), row) for row in objects[:_LOOKED_AT]] or [({}, {})]
+    looked_at: list[tuple[Values, Values]] = [
+        ({name: value for name, value in flat_row(row).items() if as_text(value)}, row)
+        for row in objects[:_LOOKED_AT] or [{}]
+    ]
     roles = [role_of(columns_of(tuple(flat), chosen)) for flat, _ in looked_at]
     # One that lacks what the others have may be the first.
     at = next((at for at, role in enumerate(roles) if role in ("result", "grade")), 0)
@@ -396,10 +396,6 @@ def _lines_of_rows(line: int, value: object) -> Iterator[tuple[int, object]]:
     rows = _rows_of(value)
     for place, row in enumerate(rows if rows and isinstance(rows, list) else [rows], 1):
         yield line if rows is value else place, row
-
-
-def _filled_values(row: Values) -> Values:
-    return {name: value for name, value in flat_row(row).items() if as_text(value)}
 
 
 def _judgments(value: object) -> list[Values]:
