@@ -1347,6 +1347,31 @@ def test_lists_in_a_file_that_is_called_as_grades_are_named_as_a_run() -> None:
         assert ("results_named_as_grades" in codes(group)) is is_named
 
 
+@pytest.mark.parametrize(
+    ("documents", "order"),
+    [
+        (["Jeans", *reversed(TEXTS)], [2, 1, 0]),
+        ([{"id": "d5"}, *reversed(DOCS)], ["d7", "d2", "d5"]),
+    ],
+)
+def test_documents_are_in_the_order_that_is_beside_them(
+    documents: list[object], order: list[object]
+) -> None:
+    group = read({"query": "boots", "documents": documents, "ranking": order})
+
+    (query,) = group.runs[0].queries
+    assert [card.text for card in query.cards[:2]] == TEXTS
+    assert "results_list_beside" not in codes(group)
+
+
+@pytest.mark.parametrize("order", [[1, 2], [2, 3, 1], ["d7", "d2", "d5"], [2, 2, 0]])
+def test_an_order_that_is_not_one_of_all_documents_is_named(order: list[object]) -> None:
+    group = read({"query": "boots", "documents": ["Jeans", *TEXTS], "ranking": order})
+
+    places = [p.details["place"] for p in group.problems if p.code == "results_list_beside"]
+    assert places == ["ranking"]
+
+
 @pytest.mark.parametrize("pointer", [None, 7, {}, {"relevance_score": 0.9}, {"index": 9}])
 def test_a_result_that_points_at_no_document_keeps_its_rank(pointer: object) -> None:
     results = [{"index": 1, "relevance_score": 0.9}, pointer, {"index": 0, "relevance_score": 0.1}]
