@@ -232,10 +232,8 @@ def fits(shape: Shape, value: object) -> bool:
 
 
 def is_wanted(shape: Shape, value: Values) -> bool:
-    if shape.only is None:
-        return True
-    path, expected = shape.only
-    return as_text(at(value, path)) in expected.split("|")
+    path, *values = shape.only.split("|")
+    return not path or as_text(at(value, path)) in values
 
 
 def may_be_item(value: object, shape: Shape) -> bool:
