@@ -8,9 +8,10 @@ from functools import lru_cache
 from itertools import chain
 
 from relevansi.importers.results import spans
-from relevansi.importers.results.json_questions import GOLD, LOOKED_AT, list_at
+from relevansi.importers.results.json_questions import GOLD, list_at
 from relevansi.importers.results.json_systems import of_keys, systems_in
 from relevansi.importers.results.records import (
+    LOOKED_AT,
     at,
     literal,
     objects_in,

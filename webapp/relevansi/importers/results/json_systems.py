@@ -12,7 +12,6 @@ from typing import Any
 from relevansi.importers.results.json_questions import (
     DEEPEST,
     GOLD,
-    LOOKED_AT,
     NO_ENVELOPES,
     fits,
     have_digits,
@@ -24,6 +23,7 @@ from relevansi.importers.results.json_questions import (
     rows_of_ids,
 )
 from relevansi.importers.results.records import (
+    LOOKED_AT,
     has_objects,
     objects_in,
     rows_of_columns,
@@ -132,10 +132,12 @@ def _in_object(value: Values, shape: Shape, depth: int, place: str) -> Iterator[
         if not (questions or name.lower() in _USUAL_NAMES or NO_ENVELOPES.fullmatch(name))
     }
     are_objects = any(groups[name][0] is nested[name] for name in names)
-    may_be_few = len(names) > 1 or _names_systems(place) or _is_of_results(place)
-    may_be_few = may_be_few or any(_is_nothing(nested[name]) for name in others)
-    may_be_few = may_be_few or any(_likeness(inner) > 3 for inner in objects_in([*nested.values()]))
-    are_alone = len(nested) == len(value) and not are_objects and may_be_few
+    may_be_systems = len(names) > 1 or _names_systems(place) or _is_of_results(place)
+    may_be_systems = may_be_systems or any(_is_nothing(nested[name]) for name in others)
+    may_be_systems = may_be_systems or any(
+        _likeness(inner) > 3 for inner in objects_in([*nested.values()])
+    )
+    are_alone = len(nested) == len(value) and not are_objects and may_be_systems
     are_systems = _USUAL_NAMES.isdisjoint(map(str.lower, names)) and not any(
         _OF_QUESTIONS.fullmatch(plain_name(name)) or _names_systems(name)
         for name in (*names, *others)

@@ -40,7 +40,7 @@ from relevansi.importers.results.columns import (
     unread,
 )
 from relevansi.importers.results.files import File
-from relevansi.importers.results.records import at, text_at
+from relevansi.importers.results.records import LOOKED_AT, at, text_at
 from relevansi.importers.results.rows import (
     Columns,
     Row,
@@ -75,7 +75,6 @@ JUDGMENTS = mark("judgments of the Search Relevance Workbench")
 SCORES = mark("documents with scores by question (ranx, BEIR, pytrec_eval)")
 JSON_ROWS = mark("a row per line, as JSON")
 
-_LOOKED_AT = 50  # lines or values
 _LABELLED = 2_000  # values among which one of each system is looked for
 _ELASTIC = next(shape for shape in SHAPES if shape.example == "search.jsonl")
 _TEXTS = {"text", "contents", "body", "content", "passage", "title"}
@@ -140,7 +139,7 @@ def recognise(file: File, chosen: Columns) -> Source:
     start = file.start()
     if start.startswith((b"PAR1", b"PK")):
         return _table(file, chosen)
-    head = "".join(line for _, line in islice(file.lines(), _LOOKED_AT))
+    head = "".join(line for _, line in islice(file.lines(), LOOKED_AT))
     text = head.lstrip()
     if script := _SCRIPT.match(text):
         file.refuse("results_in_script", text=script[0][:60])
@@ -191,7 +190,7 @@ def _table(file: File, chosen: Columns) -> Source:
 
 def _lines(file: File, chosen: Columns, text: str) -> Source:
     """A file of lines: a table if its header says so, else what most lines are."""
-    lines = [line for line in re.split(r"\r\n?|\n", text)[:_LOOKED_AT] if line.strip()]
+    lines = [line for line in re.split(r"\r\n?|\n", text)[:LOOKED_AT] if line.strip()]
     if not lines:
         file.refuse("file_empty", expected="results_file")
     lines = [line for line in lines if not trec.is_comment(line.split())] or lines
@@ -251,7 +250,7 @@ def _json(file: File, chosen: Columns) -> Source:
     """A JSON file: of a known tool or shape, a table by rows or columns, a collection."""
     looked_at = replace(file, problems=[])  # what is read here is read again
     stream = (value for _, value in records.read(looked_at))
-    values = [*islice(stream, _LOOKED_AT)]
+    values = [*islice(stream, LOOKED_AT)]
     entries = [*values]
     with suppress(ImportRefused):  # which reading it tells
         entries.extend(islice(stream, _LABELLED))
@@ -297,7 +296,7 @@ def _paths_of_id(file: File, shape: Shape, questions: Sequence[object], beside: 
     """
     lists = (json_questions.list_of(shape, q).entries for q in questions if isinstance(q, dict))
     entries = (entry for listed in lists for entry in listed or () if isinstance(entry, dict))
-    results = [*islice(entries, _LOOKED_AT)]
+    results = [*islice(entries, LOOKED_AT)]
     if not results or shape.is_mapped:
         return shape.doc_id
     paths = shape.doc_id.split("|")
@@ -342,7 +341,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     objects = [*chain.from_iterable(map(records.objects_in, values))]
     looked_at: list[tuple[Values, Values]] = [
         ({name: value for name, value in flat_row(row).items() if as_text(value)}, row)
-        for row in objects[:_LOOKED_AT] or [{}]
+        for row in objects[:LOOKED_AT] or [{}]
     ]
     roles = [role_of(columns_of(tuple(flat), chosen)) for flat, _ in looked_at]
     # One that lacks what the others have may be the first.
@@ -360,7 +359,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     text = row.get(columns.get("text", ""))
     are_several = isinstance(text, list) and len(text) > 1
     if not names_results and (are_several or json_lists.lists_beside(row, "", [])):
-        raise unknown_json(file, objects[at : at + _LOOKED_AT])  # its text may be the answer
+        raise unknown_json(file, objects[at : at + LOOKED_AT])  # its text may be the answer
 
     def read(beside: Beside) -> Iterator[Row]:
         entries = chain.from_iterable(_lines_of_rows(*value) for value in records.read(file))
@@ -384,7 +383,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
         if isinstance(first, dict) and records.unwrapped(first) is first:
             return _collection(file)
         return Source(file, "documents", COLLECTION, read, sample=objects)
-    raise unknown_json(file, objects[at : at + _LOOKED_AT] or values)
+    raise unknown_json(file, objects[at : at + LOOKED_AT] or values)
 
 
 def _rows_of(value: object) -> object:
@@ -464,7 +463,7 @@ def _read_multi_search(file: File, beside: Beside) -> Iterator[Row]:
 
 def _are_scores(value: object) -> bool:
     """Whether an object has, by question, an object of numbers by document."""
-    inner = [*islice(value.values(), _LOOKED_AT)] if isinstance(value, dict) else []
+    inner = [*islice(value.values(), LOOKED_AT)] if isinstance(value, dict) else []
     if not all(isinstance(scores, dict) for scores in inner):
         return False
     kinds = {type(score) for scores in inner for score in scores.values()}
