@@ -1364,7 +1364,7 @@ def test_documents_are_in_the_order_that_is_beside_them(
     assert "results_list_beside" not in codes(group)
 
 
-@pytest.mark.parametrize("order", [[1, 2], [2, 3, 1], ["d7", "d2", "d5"], [2, 2, 0]])
+@pytest.mark.parametrize("order", [[1, 2], [2, 3, 1], ["d7", "d2", "d5"], [2, 2, 0], [2, 2, 0, 1]])
 def test_an_order_that_is_not_one_of_all_documents_is_named(order: list[object]) -> None:
     group = read({"query": "boots", "documents": ["Jeans", *TEXTS], "ranking": order})
 

@@ -24,7 +24,7 @@ from relevansi.importers.results.shapes import NAMES, USUAL_ITEMS
 
 _RERANKED = ("documents", "passages", "texts", "corpus", "docs", "chunks", "candidates")
 """Lists at whose entries the results of a reranker point."""
-ORDERS = frozenset({"ranking", "reranking", "order", "ranked", "ranked_indices", "ranked_ids"})
+ORDERS = frozenset({"ranking", "reranking", "ranked", "ranked_indices", "ranked_ids"})
 """Lists of the numbers or ids of documents in the order of these."""
 _DEEPEST = 2  # objects around a question
 _USUAL = frozenset(USUAL_ITEMS.split("|"))
@@ -210,7 +210,7 @@ def _pointers_of(order: list[object], documents: list[object]) -> list[object]:
     names = [*map(str, order)]
     ids = [text_at(document, "id|doc_id|docno") for document in documents]
     for all_names in (ids, [*map(str, range(len(ids)))]):
-        if len({*names}) == len(all_names) and {*names} == {*all_names}:
+        if sorted(names) == sorted(all_names):
             return [{"index": all_names.index(name)} for name in names]
     return []
 
