@@ -39,7 +39,7 @@ from relevansi.importers.results.columns import (
     report_left,
     unread,
 )
-from relevansi.importers.results.files import File
+from relevansi.importers.results.files import BROKEN, File
 from relevansi.importers.results.records import LOOKED_AT, at, text_at
 from relevansi.importers.results.rows import (
     Columns,
@@ -48,6 +48,7 @@ from relevansi.importers.results.rows import (
     as_number,
     as_text,
     columns_of,
+    cut,
     flat_row,
     flattened,
     guessed,
@@ -75,7 +76,7 @@ JUDGMENTS = mark("judgments of the Search Relevance Workbench")
 SCORES = mark("documents with scores by question (ranx, BEIR, pytrec_eval)")
 JSON_ROWS = mark("a row per line, as JSON")
 
-_LABELLED = 2_000  # values among which one of each system is looked for
+_LABELLED = 1_000  # values among which those of a second system are looked for
 _ELASTIC = next(shape for shape in SHAPES if shape.example == "search.jsonl")
 _TEXTS = {"text", "contents", "body", "content", "passage", "title"}
 _TOP = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", re.IGNORECASE)
@@ -252,8 +253,8 @@ def _json(file: File, chosen: Columns) -> Source:
     stream = (value for _, value in records.read(looked_at))
     values = [*islice(stream, LOOKED_AT)]
     entries = [*values]
-    with suppress(ImportRefused):  # which reading it tells
-        entries.extend(islice(stream, _LABELLED))
+    with suppress(ImportRefused, *BROKEN):  # which reading it tells
+        entries.extend(map(_outline, islice(stream, _LABELLED)))
     file.encoding = looked_at.encoding
     source = _of_tool(file, values, values[0] if len(values) == 1 else values)
     if source:
@@ -287,6 +288,13 @@ def _json(file: File, chosen: Columns) -> Source:
     if file.is_called("qrel|gold|truth"):
         file.warn("results_named_as_grades")
     return Source(file, "results", SPANS if has_spans else shape.name, rows, sample=values)
+
+
+def _outline(value: object) -> object:
+    """A value without its lists and the ends of long texts, of which many can be held."""
+    if isinstance(value, dict):
+        return {n: _outline(inner) for n, inner in value.items() if not isinstance(inner, list)}
+    return cut(value) if isinstance(value, str) else value
 
 
 def _paths_of_id(file: File, shape: Shape, questions: Sequence[object], beside: Beside) -> str:
