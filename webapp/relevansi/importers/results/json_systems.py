@@ -132,10 +132,12 @@ def _in_object(value: Values, shape: Shape, depth: int, place: str) -> Iterator[
         if not (questions or name.lower() in _USUAL_NAMES or NO_ENVELOPES.fullmatch(name))
     }
     are_objects = any(groups[name][0] is nested[name] for name in names)
-    may_be_systems = len(names) > 1 or _names_systems(place) or _is_of_results(place)
-    may_be_systems = may_be_systems or any(_is_nothing(nested[name]) for name in others)
-    may_be_systems = may_be_systems or any(
-        _likeness(inner) > 3 for inner in objects_in([*nested.values()])
+    may_be_systems = (
+        len(names) > 1
+        or _names_systems(place)
+        or _is_of_results(place)
+        or any(_is_nothing(nested[name]) for name in others)
+        or any(_likeness(inner) >= _LIKE_IDS for inner in objects_in([*nested.values()]))
     )
     are_alone = len(nested) == len(value) and not are_objects and may_be_systems
     are_systems = _USUAL_NAMES.isdisjoint(map(str.lower, names)) and not any(
@@ -330,6 +332,10 @@ def of_keys(value: Values, place: str = "") -> list[Values] | None:
     are_fit = [fits(USUAL, row) for row in rows[:LOOKED_AT]]
     asks = ["system" in row or bool(words) for row, words in zip(rows, words[:LOOKED_AT])]  # noqa: B905
     return rows if all(are_fit) or (all(asks) and any(are_fit)) else None
+
+
+_LIKE_IDS = 4
+"""The likeness of names from which on nothing but questions has them."""
 
 
 def _likeness(names: Collection[str]) -> int:

@@ -275,9 +275,10 @@ def _json(file: File, chosen: Columns) -> Source:
         return _of_rows(file, chosen, [_rows_of(value) for value in values])
     systems = json_systems.systems_beside(prepared, shape)
     groups = [[*json_systems.records(value, shape)] for value in prepared]
-    label = "" if mapped else json_systems.label_of(prepared, groups, shape)
-    if not (mapped or label):
-        label = json_systems.label_of(entries, [[entry] for entry in entries], shape)
+    label = ""
+    if not mapped:
+        label = json_systems.label_of(prepared, groups, shape)
+        label = label or json_systems.label_of(entries, [[entry] for entry in entries], shape)
     questions = [*chain.from_iterable(groups)]
     shape_read = shape if mapped else shape.before(chosen)
 
