@@ -144,7 +144,7 @@ def _in_object(value: Values, shape: Shape, depth: int, place: str) -> Iterator[
         _OF_QUESTIONS.fullmatch(plain_name(name)) or _names_systems(name)
         for name in (*names, *others)
     )
-    are_systems = are_systems and (are_alone or _are_shared(_asked(groups.values(), shape)))
+    are_systems = are_systems and (are_alone or _are_shared(_questions_in(groups.values(), shape)))
     around = _system_of(value, place)
     for name, inner in nested.items():
         for record in groups[name]:
@@ -204,16 +204,16 @@ def label_of(entries: Sequence[object], groups: Sequence[Sequence[object]], shap
     that each question has each once. A name or texts of the occasion (a date, an id) tell runs of
     one system apart, not systems.
     """
-    asked = _asked(groups, shape)
+    question_sets = _questions_in(groups, shape)
     objects = objects_in([*entries])
-    if not _are_shared(asked) or any(text_at(entry, shape.system) for entry in objects):
+    if not _are_shared(question_sets) or any(text_at(entry, shape.system) for entry in objects):
         return ""
-    counts = Counter(chain.from_iterable(asked))
+    counts = Counter(chain.from_iterable(question_sets))
     names: list[str] = []
     for name in chain.from_iterable(objects[:1]):
         labelled = {
             (entry[name], question)
-            for entry, questions in zip(entries, asked, strict=True)
+            for entry, questions in zip(entries, question_sets, strict=True)
             if isinstance(entry, dict) and isinstance(entry.get(name), str)
             for question in questions
         }
@@ -230,19 +230,19 @@ def label_of(entries: Sequence[object], groups: Sequence[Sequence[object]], shap
     return labels[0] if labels else ""
 
 
-def _asked(groups: Iterable[Sequence[object]], shape: Shape) -> list[set[str]]:
+def _questions_in(groups: Iterable[Sequence[object]], shape: Shape) -> list[set[str]]:
     """The questions of the records in each group, by their words or else their ids."""
-    asked: list[set[str]] = []
+    question_sets: list[set[str]] = []
     for group in groups:
         records = [record for record in objects_in([*group]) if is_wanted(shape, record)]
         words = {question_at(r, shape.query)[1] or text_at(r, shape.query_id) for r in records}
-        asked.append(words - {""})
-    return asked
+        question_sets.append(words - {""})
+    return question_sets
 
 
-def _are_shared(asked: Iterable[set[str]]) -> bool:
+def _are_shared(question_sets: Iterable[set[str]]) -> bool:
     """Whether most questions are asked in several groups."""
-    counts = Counter(chain.from_iterable(asked)).values()
+    counts = Counter(chain.from_iterable(question_sets)).values()
     return sum(count > 1 for count in counts) * 2 > len(counts)
 
 
@@ -325,7 +325,7 @@ def of_keys(value: Values, place: str = "") -> list[Values] | None:
         else:
             return None
     systems = systems_beside(rows[:LOOKED_AT], USUAL)
-    rows = [row for asked in rows for row in of_systems(asked, systems) or [asked]]
+    rows = [part for row in rows for part in of_systems(row, systems) or [row]]
     words = [question_at(row, QUERY)[1] for row in rows]
     if role == "query_id" and len({*filter(None, words)}) < sum(map(bool, words)):
         return None  # it is the same questions that each key has
