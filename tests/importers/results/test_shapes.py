@@ -889,6 +889,76 @@ def test_the_only_system_of_questions_by_their_ids_may_have_found_nothing() -> N
     assert lists(group) == {"bm25": {"q1": BOTH, "q2": []}}
 
 
+@pytest.mark.parametrize(
+    ("value", "systems", "questions"),
+    [
+        ({"runs": {"1": {"bm25": DOCS}}}, {"bm25"}, {"1"}),
+        ({"runs": {"1": {"q1": DOCS}}}, {"1"}, {"q1"}),
+        ({"results": {"bm25": {"q1": DOCS}}}, {"bm25"}, {"q1"}),
+        ({"bm25": {"red dress": DOCS}}, {"bm25"}, {"red dress"}),
+        ({"results": {"questions": {"q1": DOCS}}}, {"r"}, {"q1"}),
+        ({"systems": {"q1": DOCS}}, {"r"}, {"q1"}),
+        ({"BM25 (k1)": {"q1": DOCS}, "E5 v2": {"q1": DOCS}}, {"BM25 (k1)", "E5 v2"}, {"q1"}),
+        ({"size 42 boots": {"bm25": DOCS, "e5": DOCS}}, {"bm25", "e5"}, {"size 42 boots"}),
+    ],
+)
+def test_of_two_names_around_a_list_one_is_the_system(
+    value: Json, systems: set[str], questions: set[str]
+) -> None:
+    names = lists(read(value))
+
+    assert names.keys() == systems
+    assert {question for by_question in names.values() for question in by_question} == questions
+
+
+def test_questions_by_names_that_are_none_are_of_one_system() -> None:
+    questions = [{"query": name, "results": DOCS} for name in ("boots", "red")]
+
+    by_name = dict(zip(("first", "second"), questions, strict=True))
+    by_part = {
+        name: [question] for name, question in zip(("train", "test"), questions, strict=True)
+    }
+
+    assert lists(read(by_name)) == lists(read(by_part)) == {"r": {"boots": BOTH, "red": BOTH}}
+
+
+def test_questions_by_names_with_digits_are_no_results() -> None:
+    questions = [{"id": "q1", "query": "boots", "results": DOCS}]
+
+    assert lists(read({"x": 1, "runs": {"bm25": questions}})) == {"bm25": {"boots": BOTH}}
+
+
+@pytest.mark.parametrize("form", ["lines", "list", "inner list"])
+def test_systems_one_after_the_other_are_told_apart_however_many_questions_they_have(
+    form: str,
+) -> None:
+    rows = [
+        {"query": f"boots {n}", "mode": mode, "results": DOCS}
+        for mode in ("bm25", "dense")
+        for n in range(60)
+    ]
+    values: dict[str, list[object]] = {
+        "lines": [*rows],
+        "list": [rows],
+        "inner list": [{"date": "May", "cases": rows}],
+    }
+
+    assert {name: len(queries) for name, queries in lists(read(*values[form])).items()} == {
+        "bm25": 60,
+        "dense": 60,
+    }
+
+
+def test_a_run_around_systems_leaves_them_their_names() -> None:
+    rows = [
+        {"query": q, "method": method, "results": DOCS}
+        for method in ("bm25", "dense")
+        for q in ("boots", "red")
+    ]
+
+    assert lists(read({"experiment": "May", "cases": rows})).keys() == {"bm25", "dense"}
+
+
 def test_lists_that_several_names_tell_apart_are_of_one_system() -> None:
     rows = [
         {"query": q, "index": s, "host": s, "hits": DOCS} for q in ("boots", "red") for s in "ab"
@@ -1275,6 +1345,31 @@ def test_lists_in_a_file_that_is_called_as_grades_are_named_as_a_run() -> None:
         group = read_files([(name, lines)])
         assert len(group.runs) == 1
         assert ("results_named_as_grades" in codes(group)) is is_named
+
+
+@pytest.mark.parametrize(
+    ("documents", "order"),
+    [
+        (["Jeans", *reversed(TEXTS)], [2, 1, 0]),
+        ([{"id": "d5"}, *reversed(DOCS)], ["d7", "d2", "d5"]),
+    ],
+)
+def test_documents_are_in_the_order_that_is_beside_them(
+    documents: list[object], order: list[object]
+) -> None:
+    group = read({"query": "boots", "documents": documents, "ranking": order})
+
+    (query,) = group.runs[0].queries
+    assert [card.text for card in query.cards[:2]] == TEXTS
+    assert "results_list_beside" not in codes(group)
+
+
+@pytest.mark.parametrize("order", [[1, 2], [2, 3, 1], ["d7", "d2", "d5"], [2, 2, 0], [2, 2, 0, 1]])
+def test_an_order_that_is_not_one_of_all_documents_is_named(order: list[object]) -> None:
+    group = read({"query": "boots", "documents": ["Jeans", *TEXTS], "ranking": order})
+
+    places = [p.details["place"] for p in group.problems if p.code == "results_list_beside"]
+    assert places == ["ranking"]
 
 
 @pytest.mark.parametrize("pointer", [None, 7, {}, {"relevance_score": 0.9}, {"index": 9}])

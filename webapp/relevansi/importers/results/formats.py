@@ -166,7 +166,7 @@ def read(
         problems.insert(0, error("results_splits", name, {"splits": ", ".join(splits)}))
     elif not (runs or judged or unfit):
         raise ImportRefused(*(*problems, error("results_nothing", name)))
-    table = next((source for source in sources if source.names), None)
+    names = next((source.names for source in sources if source.names), {})
     of_collection = {key for document in gathered.documents.values() for key in document.meta}
     listed = (card for run in runs for query in run.queries for card in query.cards)
     grades = [int(grade.verdict) for grade in judged if grade.verdict.isdecimal()]
@@ -178,9 +178,9 @@ def read(
         problems=tuple(problems),
         sample=tuple(row.texts() for row in gathered.sample),
         highest_grade=max(grades, default=-1),
-        columns=columns_of(tuple(table.names), choices.columns) if table else {},
-        names=table.names if table else {},
-        header=header_key(tuple(table.names)) if table else "",
+        columns=columns_of(tuple(names), choices.columns),
+        names=names,
+        header=header_key(tuple(names)) if names else "",
         splits=splits,
         unfit_grades=unfit,
         has_passages=gathered.has_passages,

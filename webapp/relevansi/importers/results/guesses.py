@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from itertools import chain, islice
 
-from relevansi.importers.results.records import at, objects_in
+from relevansi.importers.results.records import LOOKED_AT, at, objects_in
 from relevansi.importers.results.rows import (
-    Columns,
     Values,
     as_number,
     as_text,
@@ -16,7 +15,6 @@ from relevansi.importers.results.rows import (
     plain_name,
 )
 
-_LOOKED_AT = 50  # objects
 _DEEPEST = 6
 _KINDS = {"NoneType": "null", "bool": "true/false", "int": "0", "float": "0", "str": "text"}
 
@@ -69,7 +67,7 @@ def guess(value: object) -> dict[str, str]:
     Objects in a list are looked at together: a value that they share is no question, one that their
     results share no id.
     """
-    objects = objects_in(value)[:_LOOKED_AT]
+    objects = objects_in(value)[:LOOKED_AT]
     paths: dict[str, str] = {}
     for entry in objects[:_FIRST]:
         paths = paths_of(entry, into_lists=True) | paths
@@ -146,8 +144,3 @@ def _guess_of_items(entries: list[Values]) -> dict[str, str]:
         key=lambda path: (names[path] != usual.get("doc_id"), not _NAMES_ID.search(names[path]))
     )
     return {"doc_id": ids[0], "text": text} if ids else {"text": text} if text else {}
-
-
-def as_option(columns: Columns) -> str:
-    """Columns as they are written behind the option of the command line."""
-    return ",".join(f"{role}={path}" for role, path in columns.items())

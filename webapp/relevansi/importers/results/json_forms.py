@@ -8,9 +8,10 @@ from functools import lru_cache
 from itertools import chain
 
 from relevansi.importers.results import spans
-from relevansi.importers.results.json_questions import GOLD, LOOKED_AT, list_at
+from relevansi.importers.results.json_questions import GOLD, list_at
 from relevansi.importers.results.json_systems import of_keys, systems_in
 from relevansi.importers.results.records import (
+    LOOKED_AT,
     at,
     literal,
     objects_in,
@@ -23,6 +24,8 @@ from relevansi.importers.results.shapes import NAMES, USUAL_ITEMS
 
 _RERANKED = ("documents", "passages", "texts", "corpus", "docs", "chunks", "candidates")
 """Lists at whose entries the results of a reranker point."""
+ORDERS = frozenset({"ranking", "reranking", "ranked", "ranked_indices", "ranked_ids"})
+"""Lists of the numbers or ids of documents in the order of these."""
 _DEEPEST = 2  # objects around a question
 _USUAL = frozenset(USUAL_ITEMS.split("|"))
 _PLACES = ("index", "corpus_id")
@@ -183,41 +186,51 @@ def _reranked(value: Values) -> Values:
         (name, only_list(inner))
         for outer in objects
         for name, inner in outer.items()
-        if isinstance(inner, list) and inner and name != "choices"
+        if isinstance(inner, list) and inner
     ]
-    placed = [
-        inner
-        for name, inner in lists
-        if any(_place_in(entry) is not None for entry in inner)
-        and (name in _USUAL or _have_places(inner))
-    ]
-    bare = [inner for inner in placed if not any(at(entry, "text") for entry in inner)]
-    pointers = bare or placed
-    texts = [inner for name, inner in lists if name in _RERANKED and inner not in pointers]
-    pointers = pointers or [*_pointers_in(value if texts else None)]
+    texts = [inner for name, inner in lists if name in _RERANKED]
+    pointers = [*_pointers_in(value)] if texts else []
+    bare = [inner for inner in pointers if not any(at(entry, "text") for entry in inner)]
+    pointers = bare or pointers
+    texts = [inner for inner in texts if inner not in pointers]
+    may_be_ordered = texts and not pointers and "results" not in value
+    orders = [inner for name, inner in lists if name in ORDERS and may_be_ordered]
+    pointers = pointers or [*filter(None, (_pointers_of(order, texts[0]) for order in orders))]
     if not (texts and pointers):
         return value
-    read = [*texts, *pointers]
+    read = [*texts, *pointers, *orders]
     others = {name: inner for name, inner in value.items() if only_list(inner) not in read}
     if len(pointers) == len(texts) == 1:
         return {**others, "results": [_document_at(entry, texts[0]) for entry in pointers[0]]}
-    return others if any(map(_have_places, pointers)) else value
+    return others if any(map(_are_scored, pointers)) else value
 
 
-def _pointers_in(value: object) -> Iterator[list[object]]:
-    """The lists of places with scores in a value, however deep, except in documents."""
+def _pointers_of(order: list[object], documents: list[object]) -> list[object]:
+    """The order of documents by their numbers from 0 or by their ids as pointers, else ``[]``."""
+    names = [*map(str, order)]
+    ids = [text_at(document, "id|doc_id|docno") for document in documents]
+    for all_names in (ids, [*map(str, range(len(ids)))]):
+        if sorted(names) == sorted(all_names):
+            return [{"index": all_names.index(name)} for name in names]
+    return []
+
+
+def _pointers_in(value: object, name: str = "") -> Iterator[list[object]]:
+    """The lists of places in a value, however deep, except in documents."""
     if isinstance(value, dict):
-        for name, inner in value.items():
-            if name != "choices" and name not in _RERANKED:
-                yield from _pointers_in(inner)
-    elif isinstance(value, list) and _have_places(value):
-        yield value
+        for inner_name, inner in value.items():
+            if inner_name != "choices":
+                yield from _pointers_in(inner, inner_name)
     elif isinstance(value, list):
-        for entry in value:
-            yield from _pointers_in(entry)
+        are_places = any(_place_in(entry) is not None for entry in value)
+        if are_places and (name in _USUAL or _are_scored(value)):
+            yield value
+        elif name not in _RERANKED:
+            for entry in value:
+                yield from _pointers_in(entry, name if isinstance(entry, list) else "")
 
 
-def _have_places(entries: list[object]) -> bool:
+def _are_scored(entries: list[object]) -> bool:
     """Whether any of these has a place with a score, and none a text."""
     places = [entry for entry in objects_in(entries) if _place_in(entry) is not None]
     are_scored = any("score" in guessed(tuple(place), of_item=True) for place in places)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from relevansi.importers.results.files import File
 from relevansi.importers.results.guesses import described
-from relevansi.importers.results.json_forms import prepared
+from relevansi.importers.results.json_forms import ORDERS, prepared
 from relevansi.importers.results.json_items import has_several_ids, item_in
 from relevansi.importers.results.json_questions import (
     GOLD,
@@ -246,6 +246,8 @@ def _may_be_results(name: str, value: object, listed: list[object]) -> bool:
     entries = only_list(value) or value
     part, first = part_of(name), entries[0]
     is_as_long = len(entries) == len(listed)
+    if name in ORDERS:
+        return True
     if not isinstance(first, dict):
         roles = ("doc_id",) if isinstance(first, str) else ("doc_id", "score", "distance", "rank")
         return ROLE_OF_PART.get(part) in roles and not is_as_long

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 
 from relevansi.importers.results.json_items import item_in, parsed_block
 from relevansi.importers.results.records import (
+    LOOKED_AT,
     at,
     entries_of,
     has_objects,
@@ -42,8 +43,6 @@ GOLD = re.compile(
     "relevant|expected|gold|ground_?truth|reference_|positive|negative|qrel", re.IGNORECASE
 )
 """What begins the name of a list that says what should be in the results."""
-LOOKED_AT = 50
-"""Entries of a list that are looked at for an object that fits."""
 DEEPEST = 6
 NO_ENVELOPES = re.compile("meta(?:data)?|config|params|parameters|settings|inputs?")
 _MANY = 5  # objects side by side, which are of something else
@@ -232,10 +231,8 @@ def fits(shape: Shape, value: object) -> bool:
 
 
 def is_wanted(shape: Shape, value: Values) -> bool:
-    if shape.only is None:
-        return True
-    path, expected = shape.only
-    return as_text(at(value, path)) in expected.split("|")
+    path, *values = shape.only.split("|")
+    return not path or as_text(at(value, path)) in values
 
 
 def may_be_item(value: object, shape: Shape) -> bool:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
+from typing import Any
 
 from relevansi.importers.results.json_questions import (
     DEEPEST,
     GOLD,
-    LOOKED_AT,
     NO_ENVELOPES,
     fits,
     have_digits,
+    is_wanted,
     list_at,
     list_of,
     may_be_item,
@@ -22,6 +23,7 @@ from relevansi.importers.results.json_questions import (
     rows_of_ids,
 )
 from relevansi.importers.results.records import (
+    LOOKED_AT,
     has_objects,
     objects_in,
     rows_of_columns,
@@ -52,11 +54,6 @@ _OF_RESULTS = re.compile(
     r"hasil\w*|sistem|metode|(?:run|system|method|strateg|engine|retriever)(?:s|ies)"
 )
 """Names of objects that have nothing but the lists of systems."""
-_SYSTEMS = (
-    *("system", "run", "method", "retriever", "engine", "strategy", "search_method"),
-    *("sistem", "metode"),
-)
-"""Names under which the object around several lists has their system."""
 _SYSTEM_NAMES = frozenset((*QUESTION_ROLES["system"].split(), "strategie"))
 _OF_NAMED = "name|label|id"
 """Where an object under the name of a system has its own."""
@@ -75,6 +72,8 @@ _OCCASION = re.compile(r"\d{1,4}(?:[-/.]\d{1,2}){2}.*|[\d\W]+|(?=.*\d)[\da-f-]{7
 """A date, a number, or an id that a program made."""
 _QUESTION_ID = re.compile(r"(?:q|query|question|topic|pertanyaan|soal)[ _.-]?\d+", re.IGNORECASE)
 """An id that only a question has; one with another letter (e5, v2) may be the name of a system."""
+_WORDS = re.compile(r"\S\s+\S|[^\x00-\x7f]")
+"""Several words, or letters of which nobody makes ids."""
 _USUAL_NAMES = NAMES | {
     name.lower()
     for names in (*QUESTION_ROLES.values(), *ITEM_ROLES.values())
@@ -84,12 +83,9 @@ _USUAL_NAMES = NAMES | {
 """Names of which nobody's system has one."""
 
 
-def _systems_of(value: Values, place: str = "") -> Values:
-    """What an object says of the system of all lists in it; at the `place` of one, its name."""
-    texts = {name: value[name] for name in _SYSTEMS if isinstance(value.get(name), str)}
-    paths = "run_name|system.name|retriever.name|config.name"
-    label = text_at(value, f"{paths}|{_OF_NAMED}" if _names_systems(place) else paths)
-    return texts or ({"system": label} if label else {})
+def _system_of(value: object, place: str = "") -> str:
+    """The system of all lists in an object, "" for none; at the `place` of one, its name."""
+    return text_at(value, f"{USUAL.system}|{_OF_NAMED}" if _names_systems(place) else USUAL.system)
 
 
 def _names_systems(place: str) -> bool:
@@ -112,45 +108,50 @@ def records(
     if any(fits(shape, row) for row in rows):
         yield from rows
     elif isinstance(value, dict) and depth < DEEPEST:
-        are_systems = _names_systems(place) and not _are_questions(value, are_outer=True)
-        inner = [*_in_object(value, shape, depth, place)] if are_systems else []
-        by_key = shape.is_usual and not inner and of_keys(value)
-        yield from inner or by_key or _in_object(value, shape, depth, place)
+        by_key = of_keys(value, place) if shape.is_usual else None
+        yield from by_key or _in_object(value, shape, depth, place)
 
 
 def _in_object(value: Values, shape: Shape, depth: int, place: str) -> Iterator[object]:
     """The objects that fit in the values of an object, and systems and questions without a list.
 
-    Its names are those of systems where nothing else is beside them, or their lists ask alike.
+    Its names are those of systems where their lists ask alike, or nothing else is beside them.
     """
     nested = {
         name: inner
         for name, inner in value.items()
         if isinstance(inner, dict | list | None) and not GOLD.match(name)
     }
-    by_name = {n: [*records(v, shape, depth=depth + 1, place=n)] for n, v in nested.items()}
-    groups = {name: questions for name, questions in by_name.items() if questions}
-    if not groups:
+    groups = {n: [*records(v, shape, depth=depth + 1, place=n)] for n, v in nested.items()}
+    names = [name for name, questions in groups.items() if questions]
+    if not names:
         return
     others = {
-        name: inner
-        for name, inner in nested.items()
-        if not (name in groups or name.lower() in _USUAL_NAMES or NO_ENVELOPES.fullmatch(name))
+        name
+        for name, questions in groups.items()
+        if not (questions or name.lower() in _USUAL_NAMES or NO_ENVELOPES.fullmatch(name))
     }
-    are_alone = len(nested) == len(value)
-    are_systems = len(groups) > 1 and (are_alone or _ask_alike([*groups.values()], shape))
-    if len(groups) == 1 and are_alone:
-        ((name, questions),) = groups.items()
-        are_named = not any(_OF_QUESTIONS.fullmatch(plain_name(name)) for name in (name, *others))
-        may_be_one = _names_systems(place) or any(map(_is_nothing, others.values()))
-        are_systems = are_named and may_be_one and questions[0] is not nested[name]
-    are_systems = are_systems and _USUAL_NAMES.isdisjoint(map(str.lower, groups))
-    around = _systems_of(value, place)
+    are_objects = any(groups[name][0] is nested[name] for name in names)
+    may_be_systems = (
+        len(names) > 1
+        or _names_systems(place)
+        or _is_of_results(place)
+        or any(_is_nothing(nested[name]) for name in others)
+        or any(_likeness(inner) >= _LIKE_IDS for inner in objects_in([*nested.values()]))
+    )
+    are_alone = len(nested) == len(value) and not are_objects and may_be_systems
+    are_systems = _USUAL_NAMES.isdisjoint(map(str.lower, names)) and not any(
+        _OF_QUESTIONS.fullmatch(plain_name(name)) or _names_systems(name)
+        for name in (*names, *others)
+    )
+    are_systems = are_systems and (are_alone or _are_shared(_questions_in(groups.values(), shape)))
+    around = _system_of(value, place)
     for name, inner in nested.items():
-        system: Values = {"system": name} if are_systems else around
-        yield from (_with_system(record, system) for record in by_name[name])
+        for record in groups[name]:
+            has_own = not are_systems and text_at(record, shape.system)
+            yield record if has_own else _with_system(record, name if are_systems else around)
         asks = isinstance(inner, dict) and question_at(inner, shape.query)[1]
-        if name not in groups and (asks or (are_systems and name in others)):
+        if not groups[name] and (asks or (are_systems and name in others)):
             yield inner if asks else [{name: inner}]
 
 
@@ -166,29 +167,22 @@ def _in_list(
 ) -> Iterator[object]:
     """The objects in a list that fit, or in its entries, and those in which none does."""
     systems = systems or systems_beside(value[:LOOKED_AT], shape)
-    head = [row for entry in value[:LOOKED_AT] for row in _by_list(entry, shape, systems)]
+    head = (row for entry in value[:LOOKED_AT] for row in _by_list(entry, shape, systems))
+    groups: list[Sequence[object]] = []
     if any(fits(shape, row) for row in head):
-        label = _told_apart(head, shape)
-        rows = (row for entry in value for row in _by_list(entry, shape, systems))
-        yield from (_with_label(row, label, row) for row in rows)
+        groups = [_by_list(entry, shape, systems) for entry in value]
     elif depth < DEEPEST:
         groups = [
             [*records(entry, shape, systems, depth=depth + 1, place=place)] for entry in value
         ]
+    if any(groups):
         label = label_of(value, groups, shape)
         for entry, group in zip(value, groups, strict=True):
-            yield from (_with_label(record, label, entry) for record in group)
-            if not group and any(groups):
-                yield entry
+            yield from (_with_system(record, text_at(entry, label)) for record in group or [entry])
 
 
-def _with_label(record: object, label: str, entry: object) -> object:
-    """A record with the system that an entry names under a label, "" for none."""
-    return _with_system(record, {"system": text_at(entry, label)} if label else {})
-
-
-def _with_system(record: object, system: Values) -> object:
-    return system | record if isinstance(record, dict) else record
+def _with_system(record: object, system: str) -> object:
+    return {"system": system, **record} if system and isinstance(record, dict) else record
 
 
 def _by_list(value: object, shape: Shape, systems: Sequence[str]) -> Sequence[object]:
@@ -198,57 +192,58 @@ def _by_list(value: object, shape: Shape, systems: Sequence[str]) -> Sequence[ob
     return of_systems(value, systems) or [value]
 
 
+_OTHER_ROLES = frozenset({"query", "query_id", "answer", "category", "rater"})
 _LABELS = ("name", "label", "experiment", "variant", "pipeline")
+"""Names under which an object has what it is called, best first."""
 
 
 def label_of(entries: Sequence[object], groups: Sequence[Sequence[object]], shape: Shape) -> str:
-    """The name under which objects say which system each is; "" where they ask other questions.
+    """The name under which objects say which system each is, "" for none.
 
-    `groups` are the questions in each of them, or each is one itself.
+    `groups` are the questions in each of them, or each is one itself. The texts under it are such
+    that each question has each once. A name or texts of the occasion (a date, an id) tell runs of
+    one system apart, not systems.
     """
-    if any(
-        record is entry for entry, group in zip(entries, groups, strict=True) for record in group
-    ):
-        return _told_apart([*chain.from_iterable(groups)], shape)
-    if not _ask_alike(groups, shape):
+    question_sets = _questions_in(groups, shape)
+    objects = objects_in([*entries])
+    if not _are_shared(question_sets) or any(text_at(entry, shape.system) for entry in objects):
         return ""
-    for name in _LABELS:
-        labels = {text_at(entry, name) for entry in entries}
-        if "" not in labels and len(labels) == len(entries):
-            return name
-    return ""
-
-
-def _told_apart(records: Sequence[object], shape: Shape) -> str:
-    """The only name under which records have texts that each question has once, "" for none.
-
-    A name or texts of the occasion (a date, an id) tell runs of one system apart, not systems.
-    """
-    objects = objects_in([*records])
-    questions = [
-        question_at(record, shape.query)[1] or text_at(record, shape.query_id) for record in objects
-    ]
-    counts = Counter(questions)
-    most = max(counts.values(), default=0)
-    if most < 2 or len(counts) < 2 or any(text_at(record, shape.system) for record in objects):
-        return ""
+    counts = Counter(chain.from_iterable(question_sets))
     names: list[str] = []
-    for name in objects[0]:
-        texts = [text for record in objects if isinstance(text := record.get(name), str)]
-        are_all = len(texts) == len(objects) and len({*texts}) == most
-        if not are_all or len({*zip(questions, texts, strict=True)}) < len(objects):
+    for name in chain.from_iterable(objects[:1]):
+        labelled = {
+            (entry[name], question)
+            for entry, questions in zip(entries, question_sets, strict=True)
+            if isinstance(entry, dict) and isinstance(entry.get(name), str)
+            for question in questions
+        }
+        texts = {text for text, _ in labelled}
+        if len(labelled) < counts.total() or len(texts) > max(counts.values()):
             continue
-        is_occasion = _OF_OCCASIONS.search(plain_name(name)) or all(map(_OCCASION.fullmatch, texts))
-        if not is_occasion and guessed((name,)).keys().isdisjoint(("answer", "category", "rater")):
+        is_occasion = bool(_OF_OCCASIONS.search(plain_name(name)))
+        is_occasion = is_occasion or all(map(_OCCASION.fullmatch, texts))
+        is_other = not _OTHER_ROLES.isdisjoint(guessed((name,)))
+        if name in _LABELS or not (is_occasion or is_other):
             names.append(name)
-    return names[0] if len(names) == 1 else ""
+    labels = [name for name in _LABELS if name in names]
+    labels += names if len(names) == 1 and len(counts) > 1 else []
+    return labels[0] if labels else ""
 
 
-def _ask_alike(groups: Sequence[Sequence[object]], shape: Shape) -> bool:
-    """Whether most questions of these groups are asked in several of them."""
-    questions = ({question_at(record, shape.query)[1] for record in group} for group in groups)
-    counts = Counter(chain.from_iterable(questions))
-    return sum(count > 1 for count in counts.values()) * 2 > len(counts)
+def _questions_in(groups: Iterable[Sequence[object]], shape: Shape) -> list[set[str]]:
+    """The questions of the records in each group, by their words or else their ids."""
+    question_sets: list[set[str]] = []
+    for group in groups:
+        records = [record for record in objects_in([*group]) if is_wanted(shape, record)]
+        words = {question_at(r, shape.query)[1] or text_at(r, shape.query_id) for r in records}
+        question_sets.append(words - {""})
+    return question_sets
+
+
+def _are_shared(question_sets: Iterable[set[str]]) -> bool:
+    """Whether most questions are asked in several groups."""
+    counts = Counter(chain.from_iterable(question_sets)).values()
+    return sum(count > 1 for count in counts) * 2 > len(counts)
 
 
 def systems_beside(values: Sequence[object], shape: Shape) -> list[str]:
@@ -265,8 +260,7 @@ def shape_of(values: Sequence[object], chosen: Shape | None = None) -> Shape | N
         printed = f"{value!r} {_NAMES_OF_ROWS}"
         shapes = (shape for shape in SHAPES if _may_stand(shape, printed))
         for shape in (chosen,) if chosen else shapes:
-            objects = (record for record in records(value, shape) if isinstance(record, dict))
-            record = next(objects, None)
+            record = next((r for r in records(value, shape) if isinstance(r, dict)), None)
             if record is not None and list_of(shape, record).entries:
                 return shape
             empty = empty or (shape if record is not None else None)
@@ -305,52 +299,59 @@ def columnar(value: object) -> object:
     inner = (inner for inner in value.values() if isinstance(inner, dict))
     tables = (rows_of_columns(beside | columns) or [] for columns in inner)
     rows = next((rows for rows in tables if any(fits(USUAL, row) for row in rows)), [])
-    return [_systems_of(value) | row for row in rows] or value
+    return [_with_system(row, _system_of(value)) for row in rows] or value
 
 
-def of_keys(value: Values) -> list[Values] | None:
+def of_keys(value: Values, place: str = "") -> list[Values] | None:
     """The questions that are the keys of an object, each with its list; ``None`` for none.
 
-    These are several words or, each of them, an id with a digit.
+    These are several words or, each of them, an id with a digit, unless the keys below them look
+    more like questions, or as much where the object is called as systems are.
     """
-    are_texts = any(re.search(r"\S\s+\S", name) or not name.isascii() for name in value)
-    are_ids = have_digits(value)
-    if not (value and (are_texts or are_ids)) or not _USUAL_NAMES.isdisjoint(map(str.lower, value)):
+    role = "query" if any(map(_WORDS.search, value)) else "query_id"
+    if not (value and (role == "query" or have_digits(value))):
         return None
-    if _are_questions(value, are_outer=False):
+    cells = {n: (rows_of_ids(v) or v) if isinstance(v, dict) else v for n, v in value.items()}
+    inner_names = [name for cell in cells.values() if isinstance(cell, dict) for name in cell]
+    are_systems = _likeness(inner_names) > _likeness(value) - _names_systems(place)
+    if are_systems or not _USUAL_NAMES.isdisjoint(map(str.lower, value)):
         return None
-    role = "query" if are_texts else "query_id"
-    answered = [(n, v) for n, v in value.items() if isinstance(v, dict)][:LOOKED_AT]
-    beside = systems_beside([{"query": n, **v} for n, v in answered], USUAL)
-    systems = beside or systems_beside([{"query": n, "systems": v} for n, v in answered], USUAL)
     rows: list[Values] = []
-    for name, inner in value.items():
-        listed = (rows_of_ids(inner) or inner) if isinstance(inner, dict) else inner
-        if isinstance(listed, list):
-            rows.append({role: name, "results": listed})
-        elif isinstance(listed, dict):
-            row: Values = {role: name, **listed}
-            alone: Values = {role: name, "systems": listed}
-            rows += of_systems(row, systems) or of_systems(alone, systems) or [row]
+    for name, cell in cells.items():
+        if isinstance(cell, dict):
+            rows.append({role: name} | ({"systems": cell} if systems_in(cell, "systems") else cell))
+        elif isinstance(cell, list) and not any(fits(USUAL, entry) for entry in cell[:1]):
+            rows.append({role: name, "results": cell})
         else:
             return None
+    systems = systems_beside(rows[:LOOKED_AT], USUAL)
+    rows = [part for row in rows for part in of_systems(row, systems) or [row]]
     words = [question_at(row, QUERY)[1] for row in rows]
-    if are_ids and len({*filter(None, words)}) < sum(map(bool, words)):
+    if role == "query_id" and len({*filter(None, words)}) < sum(map(bool, words)):
         return None  # it is the same questions that each key has
     are_fit = [fits(USUAL, row) for row in rows[:LOOKED_AT]]
     asks = ["system" in row or bool(words) for row, words in zip(rows, words[:LOOKED_AT])]  # noqa: B905
     return rows if all(are_fit) or (all(asks) and any(are_fit)) else None
 
 
-def _are_questions(value: Values, *, are_outer: bool) -> bool:
-    """Whether only the outer names, or only the inner ones, of an object are called as questions.
+_LIKE_IDS = 4
+"""The likeness of names from which on nothing but questions has them."""
 
-    >>> _are_questions({"q1": {"bm25": []}, "q2": {"bm25": []}}, are_outer=True)
-    True
+
+def _likeness(names: Collection[str]) -> int:
+    """How much names look like those of questions, 0 for no names at all.
+
+    >>> [_likeness(names) for names in (["q1"], ["red dress"], ["101"], ["BM 25"], ["e5"], ["a"])]
+    [6, 5, 4, 3, 2, 1]
     """
-    inner_names = [name for inner in value.values() if isinstance(inner, dict) for name in inner]
-    outer, inner = (all(map(_QUESTION_ID.fullmatch, names)) for names in (value, inner_names))
-    return bool(inner_names) and outer is are_outer and inner is not are_outer
+    are_words, have_numbers = any(map(_WORDS.search, names)), have_digits(names)
+    signs = (
+        all(map(_QUESTION_ID.fullmatch, names)),
+        are_words and not have_numbers,
+        all(map(str.isdecimal, names)),
+        *(are_words, have_numbers, True),
+    )
+    return len(signs) - signs.index(True) if names else 0
 
 
 def of_systems(value: Values, systems: Sequence[str] = ()) -> list[Values]:
@@ -359,28 +360,20 @@ def of_systems(value: Values, systems: Sequence[str] = ()) -> list[Values]:
     The lists stand in an object or a list of its own, or beside the question: under the names of
     `systems`, which other questions have, some of them may be empty, or what stands for them.
     """
-    for place, holder in _holders_of_systems(value):
+    for place, inner in (*value.items(), ("", value)):
+        holder = _by_system(inner, place) if inner and isinstance(inner, list) else inner
+        if not isinstance(holder, dict):
+            continue
         by_system = systems_in(holder, place)
         if by_system or not place or _is_of_results(place):
             by_system = {name: holder[name] for name in systems if name in holder} | by_system
-        if not by_system:
-            continue
         left_out = (place,) if place else by_system
         common = {name: inner for name, inner in value.items() if name not in left_out}
-        if list_at(common, USUAL_ITEMS).entries is not None:
+        if not by_system or list_at(common, USUAL_ITEMS).entries is not None:
             continue
         if question_at(common, QUERY)[1] or text_at(common, USUAL.query_id):
             return [common | _of_system(name, inner) for name, inner in by_system.items()]
     return []
-
-
-def _holders_of_systems(value: Values) -> Iterator[tuple[str, Values]]:
-    """The objects in an object by their names, those in a list by their systems; itself last."""
-    for place, inner in value.items():
-        holder = _by_system(inner, place) if isinstance(inner, list) else inner
-        if isinstance(holder, dict) and holder:
-            yield place, holder
-    yield "", value
 
 
 def _of_system(system: str, inner: object) -> Values:
@@ -392,48 +385,37 @@ def _of_system(system: str, inner: object) -> Values:
 def systems_in(value: Values, place: str = "") -> Values:
     """The list of each system by its name, or the object that has the list; ``{}`` for none.
 
-    The lists have objects with the same id or text under names that nobody uses for anything else.
-    Where `place` is called as results are, and has nothing else, either is enough.
+    The lists have results of one kind under names that nobody uses for anything else: objects,
+    unless `place` is called as results are and has nothing else.
     """
-    holders = {n: v for n, v in value.items() if isinstance(v, list) or _holds_lists(v)}
-    if not holders:
+    holders = {
+        name: inner
+        for name, inner in value.items()
+        if (isinstance(inner, list) or _holds_lists(inner)) and not GOLD.match(name)
+    }
+    is_map = bool(holders) and len(holders) == len(value) and _is_of_results(place)
+    if not is_map and len(holders) < 2:
         return {}
-    is_map = len(holders) == len(value) and _is_of_results(place)
-    if not is_map and len(holders) == 1:
+    lists: dict[str, Any] = {
+        name: list_at(inner, USUAL_ITEMS).entries if isinstance(inner, dict) else inner
+        for name, inner in holders.items()
+    }
+    is_map = is_map and None not in lists.values()
+    firsts: Values = {name: listed[0] for name, listed in lists.items() if listed}
+    kinds = {n: _kind_of_item(v) for n, v in firsts.items() if is_map or isinstance(v, dict)}
+    kind = max(kinds.values(), key=[*kinds.values()].count, default=())
+    names = [name for name in lists if kinds.get(name, kind if is_map else ()) == kind]
+    if not kind or len(names) < (len(lists) if is_map else 2):
         return {}
-    lists: dict[str, list[object]] = {}
-    for name, inner in holders.items():
-        listed = list_at(inner, USUAL_ITEMS).entries if isinstance(inner, dict) else inner
-        if isinstance(listed, list) and not GOLD.match(name):
-            lists[name] = listed
-    is_map = is_map and len(lists) == len(value)
-    lists = lists if is_map else _of_most_items(lists)
-    firsts = [listed[0] for listed in lists.values() if listed]
-    are_items = all(may_be_item(first, USUAL) for first in firsts)
-    if not are_items or len({*map(_kind_of_item, firsts)}) > 1:
-        return {}
-    have_objects = len(firsts) == len(lists) > 1 and isinstance(firsts[0], dict)
-    have_own_names = _USUAL_NAMES.isdisjoint(map(plain_name, lists))
-    have_own_names = have_own_names and not any(map(str.isdecimal, lists))
-    is_enough = have_objects or (have_own_names and (len(lists) > 1 or bool(firsts)))
-    are_systems = is_enough if is_map else have_objects and have_own_names
-    return {name: holders[name] for name in lists} if are_systems else {}
+    are_usual = any(name.isdecimal() or plain_name(name) in _USUAL_NAMES for name in names)
+    are_objects = len(names) > 1 and all(isinstance(firsts.get(n), dict) for n in names)
+    are_systems = not are_usual or (is_map and are_objects)
+    return {name: holders[name] for name in names} if are_systems else {}
 
 
 @lru_cache(maxsize=1024)
 def _is_of_results(place: str) -> bool:
     return bool(_OF_RESULTS.fullmatch(plain_name(place)))
-
-
-def _of_most_items(lists: Mapping[str, list[object]]) -> dict[str, list[object]]:
-    """Those of several lists that have objects with the same names of id and text as most have."""
-    kinds = {
-        name: _kind_of_item(listed[0])
-        for name, listed in lists.items()
-        if listed and isinstance(listed[0], dict)
-    }
-    most = Counter(filter(None, kinds.values())).most_common(1)
-    return {name: lists[name] for name, kind in kinds.items() if most and kind == most[0][0]}
 
 
 def _holds_lists(value: object) -> bool:
@@ -442,17 +424,16 @@ def _holds_lists(value: object) -> bool:
 
 def _by_system(entries: list[object], place: str) -> Values:
     """Objects in a list by the system that each names; ``{}`` where they name no system or one."""
-    if not any(map(_holds_lists, entries[:LOOKED_AT])):
+    if not (_holds_lists(entries[0]) and _system_of(entries[0], place)):  # as most lists
         return {}
-    paths = f"{USUAL.system}|{_OF_NAMED}" if _names_systems(place) else USUAL.system
-    if not text_at(entries[0], paths):  # soon seen of most lists
-        return {}
-    by_system = {text_at(entry, paths): entry for entry in entries}
+    by_system = {_system_of(entry, place): entry for entry in entries}
     return by_system if "" not in by_system and len(by_system) == len(entries) else {}
 
 
 def _kind_of_item(value: object) -> tuple[str, ...]:
-    """The names of the id and the text of an object in a list, else of what it has for them."""
+    """The names of the id and the text of a result, else of what it has for them, or its type."""
+    if not may_be_item(value, USUAL):
+        return ()
     if not isinstance(value, dict):
         return (type(value).__name__,)
     roles = guessed(tuple(flattened(value)), of_item=True)

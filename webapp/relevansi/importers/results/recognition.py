@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 
@@ -38,8 +39,8 @@ from relevansi.importers.results.columns import (
     report_left,
     unread,
 )
-from relevansi.importers.results.files import File
-from relevansi.importers.results.records import at, text_at
+from relevansi.importers.results.files import BROKEN, File
+from relevansi.importers.results.records import LOOKED_AT, at, text_at
 from relevansi.importers.results.rows import (
     Columns,
     Row,
@@ -47,6 +48,7 @@ from relevansi.importers.results.rows import (
     as_number,
     as_text,
     columns_of,
+    cut,
     flat_row,
     flattened,
     guessed,
@@ -56,6 +58,7 @@ from relevansi.importers.results.rows import (
 from relevansi.importers.results.shapes import SHAPES, USUAL, Shape
 from relevansi.importers.results.unknown import MEASURE, unknown_json
 from relevansi.importers.runs.json_documents import kind_of
+from relevansi.importers.runs.problems import ImportRefused
 from relevansi.kinds.document import Document
 from relevansi.records import OnProgress, no_progress
 
@@ -73,7 +76,7 @@ JUDGMENTS = mark("judgments of the Search Relevance Workbench")
 SCORES = mark("documents with scores by question (ranx, BEIR, pytrec_eval)")
 JSON_ROWS = mark("a row per line, as JSON")
 
-_LOOKED_AT = 50  # lines or values
+_LABELLED = 1_000  # values among which those of a second system are looked for
 _ELASTIC = next(shape for shape in SHAPES if shape.example == "search.jsonl")
 _TEXTS = {"text", "contents", "body", "content", "passage", "title"}
 _TOP = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", re.IGNORECASE)
@@ -137,7 +140,7 @@ def recognise(file: File, chosen: Columns) -> Source:
     start = file.start()
     if start.startswith((b"PAR1", b"PK")):
         return _table(file, chosen)
-    head = "".join(line for _, line in islice(file.lines(), _LOOKED_AT))
+    head = "".join(line for _, line in islice(file.lines(), LOOKED_AT))
     text = head.lstrip()
     if script := _SCRIPT.match(text):
         file.refuse("results_in_script", text=script[0][:60])
@@ -188,7 +191,7 @@ def _table(file: File, chosen: Columns) -> Source:
 
 def _lines(file: File, chosen: Columns, text: str) -> Source:
     """A file of lines: a table if its header says so, else what most lines are."""
-    lines = [line for line in re.split(r"\r\n?|\n", text)[:_LOOKED_AT] if line.strip()]
+    lines = [line for line in re.split(r"\r\n?|\n", text)[:LOOKED_AT] if line.strip()]
     if not lines:
         file.refuse("file_empty", expected="results_file")
     lines = [line for line in lines if not trec.is_comment(line.split())] or lines
@@ -247,50 +250,52 @@ def _check_not_of_measures(file: File, lines: Sequence[str]) -> None:
 def _json(file: File, chosen: Columns) -> Source:
     """A JSON file: of a known tool or shape, a table by rows or columns, a collection."""
     looked_at = replace(file, problems=[])  # what is read here is read again
-    values = [value for _, value in islice(records.read(looked_at), _LOOKED_AT)]
+    stream = (value for _, value in records.read(looked_at))
+    values = [*islice(stream, LOOKED_AT)]
+    entries = [*values]
+    with suppress(ImportRefused, *BROKEN):  # which reading it tells
+        entries.extend(map(_outline, islice(stream, _LABELLED)))
     file.encoding = looked_at.encoding
-    first = values[0] if len(values) == 1 else values
-    source = _of_tool(file, values, first)
+    source = _of_tool(file, values, values[0] if len(values) == 1 else values)
     if source:
         return source
     mapped = shapes.mapped(chosen)
+    prepared = [json_forms.prepared(value, is_mapped=mapped is not None) for value in values]
     has_spans = any(map(spans.spans_in, values))
-    shape = USUAL if has_spans and not mapped else _shape(values, mapped)
-    if shape:
-        words = SPANS if has_spans else shape.name
-        prepared = [] if mapped else [*map(json_forms.prepared, values)]
-        systems = json_systems.systems_beside(prepared, shape)
-        groups = [[*json_systems.records(value, shape)] for value in prepared]
-        label = json_systems.label_of(prepared, groups, shape)
-        shape = shape if mapped else shape.before(chosen)
-        listed = [*chain.from_iterable(groups)]
-        read = partial(_read_lists, file, shape, systems, label, listed)
-        if file.is_called("qrel|gold|truth"):
-            file.warn("results_named_as_grades")
-        return Source(file, "results", words, read, sample=values)
-    if mapped:
+    # What has no shape as it stands may have one with its columns turned into rows.
+    columnar = map(json_systems.columnar, prepared)
+    shape: Shape | None = USUAL
+    if mapped or not has_spans:
+        shape = json_systems.shape_of([*prepared, *columnar], mapped)
+    if not shape and mapped:
         paths = chosen.values()
         absent = [path for path in paths if not json_questions.stands(values, path, depth=-1)]
-        file.refuse("results_paths_absent", paths=", ".join(absent or chosen.values()))
-    return _of_rows(file, chosen, [_rows_of(value) for value in values])
+        file.refuse("results_paths_absent", paths=", ".join(absent or paths))
+    if not shape:
+        return _of_rows(file, chosen, [_rows_of(value) for value in values])
+    systems = json_systems.systems_beside(prepared, shape)
+    groups = [[*json_systems.records(value, shape)] for value in prepared]
+    label = ""
+    if not mapped:
+        label = json_systems.label_of(prepared, groups, shape)
+        label = label or json_systems.label_of(entries, [[entry] for entry in entries], shape)
+    questions = [*chain.from_iterable(groups)]
+    shape_read = shape if mapped else shape.before(chosen)
+
+    def rows(beside: Beside) -> Iterator[Row]:
+        exact = replace(shape_read, doc_id=_paths_of_id(file, shape_read, questions, beside))
+        return json_lists.read(file, records.read(file), exact, systems, label)
+
+    if file.is_called("qrel|gold|truth"):
+        file.warn("results_named_as_grades")
+    return Source(file, "results", SPANS if has_spans else shape.name, rows, sample=values)
 
 
-def _shape(values: Sequence[object], mapped: Shape | None) -> Shape | None:
-    """The shape of values as they stand, else with their columns turned into rows."""
-    records = [json_forms.prepared(value, is_mapped=mapped is not None) for value in values]
-    return json_systems.shape_of([*records, *map(json_systems.columnar, records)], mapped)
-
-
-def _read_lists(
-    file: File,
-    shape: Shape,
-    systems: Sequence[str],
-    label: str,
-    questions: Sequence[object],
-    beside: Beside,
-) -> Iterator[Row]:
-    shape = replace(shape, doc_id=_paths_of_id(file, shape, questions, beside))
-    return json_lists.read(file, records.read(file), shape, systems, label)
+def _outline(value: object) -> object:
+    """A value without its lists and the ends of long texts, of which many can be held."""
+    if isinstance(value, dict):
+        return {n: _outline(inner) for n, inner in value.items() if not isinstance(inner, list)}
+    return cut(value) if isinstance(value, str) else value
 
 
 def _paths_of_id(file: File, shape: Shape, questions: Sequence[object], beside: Beside) -> str:
@@ -300,7 +305,7 @@ def _paths_of_id(file: File, shape: Shape, questions: Sequence[object], beside: 
     """
     lists = (json_questions.list_of(shape, q).entries for q in questions if isinstance(q, dict))
     entries = (entry for listed in lists for entry in listed or () if isinstance(entry, dict))
-    results = [*islice(entries, _LOOKED_AT)]
+    results = [*islice(entries, LOOKED_AT)]
     if not results or shape.is_mapped:
         return shape.doc_id
     paths = shape.doc_id.split("|")
@@ -343,7 +348,10 @@ def _of_tool(file: File, values: Sequence[object], first: object) -> Source | No
 def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     """JSON with an object for each row, question or document; raises `UnknownNames`."""
     objects = [*chain.from_iterable(map(records.objects_in, values))]
-    looked_at = [(_filled_values(row), row) for row in objects[:_LOOKED_AT]] or [({}, {})]
+    looked_at: list[tuple[Values, Values]] = [
+        ({name: value for name, value in flat_row(row).items() if as_text(value)}, row)
+        for row in objects[:LOOKED_AT] or [{}]
+    ]
     roles = [role_of(columns_of(tuple(flat), chosen)) for flat, _ in looked_at]
     # One that lacks what the others have may be the first.
     at = next((at for at, role in enumerate(roles) if role in ("result", "grade")), 0)
@@ -360,7 +368,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
     text = row.get(columns.get("text", ""))
     are_several = isinstance(text, list) and len(text) > 1
     if not names_results and (are_several or json_lists.lists_beside(row, "", [])):
-        raise unknown_json(file, objects[at : at + _LOOKED_AT])  # its text may be the answer
+        raise unknown_json(file, objects[at : at + LOOKED_AT])  # its text may be the answer
 
     def read(beside: Beside) -> Iterator[Row]:
         entries = chain.from_iterable(_lines_of_rows(*value) for value in records.read(file))
@@ -384,7 +392,7 @@ def _of_rows(file: File, chosen: Columns, values: Sequence[object]) -> Source:
         if isinstance(first, dict) and records.unwrapped(first) is first:
             return _collection(file)
         return Source(file, "documents", COLLECTION, read, sample=objects)
-    raise unknown_json(file, objects[at : at + _LOOKED_AT] or values)
+    raise unknown_json(file, objects[at : at + LOOKED_AT] or values)
 
 
 def _rows_of(value: object) -> object:
@@ -396,10 +404,6 @@ def _lines_of_rows(line: int, value: object) -> Iterator[tuple[int, object]]:
     rows = _rows_of(value)
     for place, row in enumerate(rows if rows and isinstance(rows, list) else [rows], 1):
         yield line if rows is value else place, row
-
-
-def _filled_values(row: Values) -> Values:
-    return {name: value for name, value in flat_row(row).items() if as_text(value)}
 
 
 def _judgments(value: object) -> list[Values]:
@@ -468,7 +472,7 @@ def _read_multi_search(file: File, beside: Beside) -> Iterator[Row]:
 
 def _are_scores(value: object) -> bool:
     """Whether an object has, by question, an object of numbers by document."""
-    inner = [*islice(value.values(), _LOOKED_AT)] if isinstance(value, dict) else []
+    inner = [*islice(value.values(), LOOKED_AT)] if isinstance(value, dict) else []
     if not all(isinstance(scores, dict) for scores in inner):
         return False
     kinds = {type(score) for scores in inner for score in scores.values()}

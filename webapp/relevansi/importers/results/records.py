@@ -26,6 +26,8 @@ from relevansi.importers.results.rows import (
 )
 from relevansi.json_text import RepeatedKey
 
+LOOKED_AT = 50
+"""Values of a file, or entries of a list, at which is looked to see what all are."""
 _LONGEST_LITERAL = 2**20
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _OF_ID = re.compile(r"[\d/_:#@.-]")

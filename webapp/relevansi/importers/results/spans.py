@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from relevansi import json_text
-from relevansi.importers.results.records import at, literal, objects_in
+from relevansi.importers.results.records import LOOKED_AT, at, literal, objects_in
 from relevansi.importers.results.rows import Values, as_text
 
 _SPELLED = {"spanId": "span_id", "traceId": "trace_id"}  # in OTLP
@@ -21,7 +21,6 @@ _LISTS = {
     "gen_ai.retrieval.documents": "gen_ai.retrieval.query.text",
 }
 """Where spans of other kinds have results, and the question of these."""
-_LOOKED_AT = 50
 _IDS = frozenset({"span_id", "spanId", "context.span_id"})
 
 
@@ -29,7 +28,7 @@ def spans_in(value: object) -> list[object]:
     """The span that a JSON value is, or the list of those that it holds; ``[]`` for any other."""
     if isinstance(value, dict) and not is_span(value):
         value = next(filter(None, (at(value, path) for path in _PLACES)), None)
-    are_spans = any(map(is_span, objects_in(value)[:_LOOKED_AT]))
+    are_spans = any(map(is_span, objects_in(value)[:LOOKED_AT]))
     entries = value if isinstance(value, list) else [value]
     return entries if are_spans else []
 

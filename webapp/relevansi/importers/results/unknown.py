@@ -54,24 +54,23 @@ def unnamed_id(file: File, names: Mapping[str, str], column: str) -> UnknownName
 def unknown_json(file: File, values: Sequence[object]) -> UnknownNames:
     """The refusal of JSON of an unknown shape, with the guess in the form of the option."""
     columns, value = guesses.guess(values), values[0] if values else None
-    keys: dict[str, str | int] = {"keys": guesses.described(value)}
-    code, option = ("results_json_guessed", guesses.as_option(columns))
-    if not columns:
-        code, option = "results_json_unknown", ""
+    details: dict[str, str | int] = {"keys": guesses.described(value)}
+    shape = shapes.mapped(columns)
+    if not shape:
         names = (path.rpartition(".")[2] for path in guesses.paths_of(value, into_lists=True))
         measures = [*filter(MEASURE.fullmatch, names)]
-        code = "results_of_measures" if measures else code
-        keys |= {"measures": ", ".join(measures[:5])}
-    refused = UnknownNames(error(code, file.name, keys | ({"map": option} if option else {})))
-    refused.names, refused.columns = {}, columns
-    if columns:
-        shape = shapes.mapped(columns)
-        record = next(json_systems.records(value, shape), value) if shape else value
-        paths = guesses.paths_of(record, into_lists=True)
-        items = at(record, columns["items"])
-        entry = items[0] if isinstance(items, list) and items else {}
-        refused.names = paths | guesses.paths_of(entry)
-        looked_at = replace(file, problems=[], counts=file.counts.copy())
-        if shape:
-            refused.sample = [*islice(json_lists.read(looked_at, [(1, value)], shape), 2)]
+        code = "results_of_measures" if measures else "results_json_unknown"
+        details["measures"] = ", ".join(measures[:5])
+        refused = UnknownNames(error(code, file.name, details))
+        refused.names, refused.columns = {}, columns
+        return refused
+    details["map"] = ",".join(f"{role}={path}" for role, path in columns.items())
+    refused = UnknownNames(error("results_json_guessed", file.name, details))
+    record = next(json_systems.records(value, shape), value)
+    items = at(record, columns["items"])
+    entry = items[0] if isinstance(items, list) and items else {}
+    refused.names = guesses.paths_of(record, into_lists=True) | guesses.paths_of(entry)
+    refused.columns = columns
+    looked_at = replace(file, problems=[], counts=file.counts.copy())
+    refused.sample = [*islice(json_lists.read(looked_at, [(1, value)], shape), 2)]
     return refused
