@@ -1357,11 +1357,12 @@ def test_lists_in_a_file_that_is_called_as_grades_are_named_as_a_run() -> None:
 def test_documents_are_in_the_order_that_is_beside_them(
     documents: list[object], order: list[object]
 ) -> None:
-    group = read({"query": "boots", "documents": documents, "ranking": order})
-
-    (query,) = group.runs[0].queries
-    assert [card.text for card in query.cards[:2]] == TEXTS
-    assert "results_list_beside" not in codes(group)
+    ranked = {"documents": documents, "ranking": order}
+    for record in ({"query": "boots", **ranked}, {"query": "boots", "response": ranked}):
+        group = read(record)
+        (query,) = group.runs[0].queries
+        assert [card.text for card in query.cards[:2]] == TEXTS
+        assert "results_list_beside" not in codes(group)
 
 
 @pytest.mark.parametrize("order", [[1, 2], [2, 3, 1], ["d7", "d2", "d5"], [2, 2, 0], [2, 2, 0, 1]])

@@ -199,7 +199,11 @@ def _reranked(value: Values) -> Values:
     if not (texts and pointers):
         return value
     read = [*texts, *pointers, *orders]
-    others = {name: inner for name, inner in value.items() if only_list(inner) not in read}
+
+    def unread(holder: Values) -> Values:
+        return {name: inner for name, inner in holder.items() if only_list(inner) not in read}
+
+    others = unread({n: unread(v) if isinstance(v, dict) else v for n, v in value.items()})
     if len(pointers) == len(texts) == 1:
         return {**others, "results": [_document_at(entry, texts[0]) for entry in pointers[0]]}
     return others if any(map(_are_scored, pointers)) else value
