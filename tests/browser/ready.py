@@ -46,6 +46,8 @@ def _answered_once() -> Flask:
         app = create_app(Settings(sqlite_url(Path(folder) / "relevansi.sqlite"), Path(folder)))
         question = f"/runs/{run_id}/queries/1"
         app.test_client().post(f"{question}/results/1/judgment", data={"relevance": "1"})
+        with app.test_client().get("/static/frame/first.js") as script:
+            assert script.data
         for language in LANGUAGES:
             client = app.test_client()
             client.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
