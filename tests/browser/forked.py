@@ -102,12 +102,12 @@ class _Spoken(io.StringIO):
 
 
 def _serve(port: int, environment: Mapping[str, str], log: Path, connection: Connection) -> None:
-    from relevansi.app import create_app
     from relevansi.cli import run
+    from tests.browser.ready import create_app_alike
 
     os.environ.clear()
     os.environ.update(environment)
     with log.open("ab") as faults:
         os.dup2(faults.fileno(), sys.stderr.fileno())
     sys.stdout = _Spoken(connection)
-    run(create_app, ["serve", "--port", str(port)])
+    run(create_app_alike, ["serve", "--port", str(port)])

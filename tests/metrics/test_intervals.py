@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import log
 
 import pytest
+import scipy  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import optimize, stats  # type: ignore[import-untyped]
 
 from relevansi.metrics.intervals import (
     NO_INTERVAL,
@@ -20,7 +20,7 @@ from relevansi.metrics.intervals import (
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 10), (10, 10), (8, 10), (1, 25), (27, 30)])
 def test_of_a_proportion_it_is_wilsons(successes: int, n: int) -> None:
-    theirs = stats.binomtest(successes, n).proportion_ci(method="wilson")
+    theirs = scipy.stats.binomtest(successes, n).proportion_ci(method="wilson")
 
     result = mean_interval([1.0] * successes + [0.0] * (n - successes))
 
@@ -41,7 +41,7 @@ def test_of_a_paired_difference_of_proportions_it_is_tangos(won: int, lost: int,
     for end, side in ((result.lower, 1), (result.upper, -1)):
         assert end is not None
         least = max(0.0, -end)
-        search = optimize.minimize_scalar(
+        search = scipy.optimize.minimize_scalar(
             unlikelihood,
             args=(end, (won, lost, n - won - lost)),
             bounds=(least, (1 - end) / 2),

@@ -31,7 +31,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         static_folder=str(resource("static")),
         instance_path=str(settings.instance),
     )
-    app.config.update(_configuration(settings))
+    app.config.update(configuration(settings))
     setup.set_up(app, settings.database_url)
     if app.config["FOLDER"] is not None:
         _put_before_studies(app, settings)
@@ -44,7 +44,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     return app
 
 
-def _configuration(settings: Settings, path: str = "") -> dict[str, Any]:
+def configuration(settings: Settings, path: str = "") -> dict[str, Any]:
     """Return what Flask's configuration has of `settings`; `path` is that of one of several."""
     from relevansi.config import secret_key
     from relevansi.services.folders import folder
@@ -80,7 +80,7 @@ def _put_before_studies(front: Flask, settings: Settings) -> None:
     def open_study(name: str) -> Flask:
         is_demo = folder.is_demo(folder.find(studies, name))
         study = settings.of_study(name, is_demo=is_demo)
-        app = setup.like(front, _configuration(study, f"/s/{name}"), study.database_url)
+        app = setup.like(front, configuration(study, f"/s/{name}"), study.database_url)
         app.extensions["workers"].serve()
         return app
 

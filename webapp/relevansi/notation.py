@@ -371,9 +371,14 @@ def short_rupiah(amount: int) -> str:
         if amount >= unit:
             if amount * 10**places % unit:
                 break
-            number = _formatted(Decimal(amount) / unit, "#,##0.###")
-            return gettext(message, amount=number).replace(" ", UNBROKEN)
+            in_unit = _amount_in(unit, amount, language())
+            return gettext(message, amount=in_unit).replace(" ", UNBROKEN)
     return rupiah(amount)
+
+
+@lru_cache(maxsize=1024)  # pages have the same few again and again
+def _amount_in(unit: int, amount: int, code: str) -> str:
+    return format_decimal(Decimal(amount) / unit, format="#,##0.###", locale=code)
 
 
 def price(card: Card, *, short: bool = True) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+import scipy  # type: ignore[import-untyped]
 from msgspec.structs import replace
-from scipy import stats  # type: ignore[import-untyped]
 
 from relevansi.metrics.comparisons.comparisons import compare
 from relevansi.metrics.comparisons.differences import (
@@ -136,7 +136,7 @@ def test_success_is_tested_by_exact_mcnemar() -> None:
 
     # 6 against 1 + 1 failed: the binomial of the 8 discordant questions.
     assert (result.n, result.wins, result.ties, result.losses) == (12, 6, 4, 2)
-    assert result.p == pytest.approx(stats.binomtest(6, 8).pvalue, abs=1e-12)
+    assert result.p == pytest.approx(scipy.stats.binomtest(6, 8).pvalue, abs=1e-12)
     assert (result.test, result.exact) == (MCNEMAR, True)
 
 

@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats  # type: ignore[import-untyped]
 
 from relevansi.metrics.comparisons import significance
 from relevansi.metrics.comparisons.differences import SignedRank, signed_rank
@@ -39,7 +39,7 @@ def test_every_p_is_that_of_all_signs(differences: list[float]) -> None:
 def test_the_test_is_scipys(seed: int) -> None:
     drawn = np.random.default_rng(seed)
     differences = [float(x) for x in drawn.integers(-5, 6, 11) / 5 + drawn.normal(0.1, 0.01, 11)]
-    theirs = stats.permutation_test(
+    theirs = scipy.stats.permutation_test(
         (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
     )
 
@@ -70,7 +70,7 @@ def test_two_hundred_precisions_are_exact_too() -> None:
     # The normal approximation is good to a tenth here.
     distance = sum(differences) / sum(difference**2 for difference in differences) ** 0.5
     assert result.error == 0
-    assert result.p == pytest.approx(2 * stats.norm.sf(abs(distance)), rel=0.1)
+    assert result.p == pytest.approx(2 * scipy.stats.norm.sf(abs(distance)), rel=0.1)
 
 
 def test_a_p_is_drawn_only_where_the_sums_are_too_many_and_then_until_it_decides(
@@ -102,7 +102,7 @@ def test_holm_by_hand() -> None:
 def test_of_equal_sizes_it_is_the_exact_binomial_test_of_scipy(n: int) -> None:
     """Successes: McNemar's test, and the sign test of contradictions."""
     for successes in range(n + 1):
-        expected = stats.binomtest(successes, n).pvalue if n else 1.0
+        expected = scipy.stats.binomtest(successes, n).pvalue if n else 1.0
         assert exact_p([1] * successes + [-1] * (n - successes)) == pytest.approx(
             expected, abs=1e-12
         )
@@ -136,8 +136,8 @@ def test_the_signed_rank_test_is_scipys_exact_one(n: int, steps: int | None) -> 
         assert ours is not None
         assert ours.zeros == len(values) - len(nonzero)
         if nonzero:
-            method = stats.PermutationMethod(n_resamples=2**n) if steps else "exact"
-            theirs = stats.wilcoxon(nonzero, method=method)
+            method = scipy.stats.PermutationMethod(n_resamples=2**n) if steps else "exact"
+            theirs = scipy.stats.wilcoxon(nonzero, method=method)
             assert ours.exact
             assert ours.p == pytest.approx(theirs.pvalue, abs=1e-9)
             assert min(ours.positive, ours.negative) == theirs.statistic or steps

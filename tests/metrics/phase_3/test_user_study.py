@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats  # type: ignore[import-untyped]
 
 from relevansi.metrics.intervals import NO_INTERVAL, estimate_interval, mean_interval
 from relevansi.metrics.judging.figures import Sum
@@ -56,7 +56,9 @@ def test_answering_the_other_way_round_turns_the_score_round(answers: list[int])
 @pytest.mark.parametrize("size", [2, 3, 5, 10, 31])
 def test_the_interval_is_scipys_within_the_scale(size: int) -> None:
     scores = [float(x) for x in np.random.default_rng(size).integers(10, 36, size) * 2.5]
-    low, high = stats.t.interval(0.95, size - 1, loc=np.mean(scores), scale=stats.sem(scores))
+    low, high = scipy.stats.t.interval(
+        0.95, size - 1, loc=np.mean(scores), scale=scipy.stats.sem(scores)
+    )
 
     result = usability_summary(scores)
 

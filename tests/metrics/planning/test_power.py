@@ -6,7 +6,7 @@ from math import comb, sqrt
 
 import numpy as np
 import pytest
-from scipy import stats  # type: ignore[import-untyped]
+import scipy  # type: ignore[import-untyped]
 
 from relevansi.metrics.comparisons.differences import PairedValues, paired_differences
 from relevansi.metrics.intervals import LEVEL
@@ -74,9 +74,9 @@ def test_the_smallest_difference_is_that_of_statsmodels(
     result = smallest_difference(n, deviation, Demand(level, target))
     assert result is not None
     assert result == pytest.approx(expected, rel=1e-5)  # statsmodels' search ends early
-    limit = stats.t.isf(level / 2, n - 1)
+    limit = scipy.stats.t.isf(level / 2, n - 1)
     shift = result / deviation * n**0.5
-    reached = stats.nct.sf(limit, n - 1, shift) + stats.nct.cdf(-limit, n - 1, shift)
+    reached = scipy.stats.nct.sf(limit, n - 1, shift) + scipy.stats.nct.cdf(-limit, n - 1, shift)
     assert reached == pytest.approx(target, abs=1e-9)
 
 
@@ -93,7 +93,7 @@ def test_mcnemars_power_is_that_of_every_table() -> None:
         for losses in range(21 - wins):
             ways = comb(20, wins) * comb(20 - wins, losses)
             chance = ways * won**wins * lost**losses * 0.6 ** (20 - wins - losses)
-            if wins + losses and stats.binomtest(wins, wins + losses).pvalue <= level:
+            if wins + losses and scipy.stats.binomtest(wins, wins + losses).pvalue <= level:
                 expected += chance
     assert mcnemar_power(20, won, lost, level) == pytest.approx(expected, abs=1e-12)
 
@@ -103,7 +103,7 @@ def test_a_difference_of_successes_takes_the_questions_of_mcnemars_test() -> Non
     mixed = mixture([1.0] * 3 + [0.0] * 27)
     assert mixed is not None
     # Of 30 questions 6 must differ, all one way: P(Bin(30, 0.16) >= 6).
-    assert power_of_test(mixed, 30, 0.16, 0.05) == pytest.approx(stats.binom.sf(5, 30, 0.16))
+    assert power_of_test(mixed, 30, 0.16, 0.05) == pytest.approx(scipy.stats.binom.sf(5, 30, 0.16))
     assert questions_to_show(0.16, mixed) == 48
     assert questions_to_show(0.16, mixed, Demand(0.05 / 3)) == 56
 

@@ -66,6 +66,32 @@ def test_the_address_of_a_static_file_moves_with_its_content(
     assert missing.endswith("v=missing")
 
 
+@pytest.mark.parametrize(
+    ("joined", "part"),
+    [
+        ("joined/rating/rating.js+frame/copying.js", "frame/copying.js"),
+        ("joined/rating/rating.js+frame/copying.js", "frame/outbox.js"),  # imported by the first
+        ("joined/frame/parts.css", "frame/tokens.css"),
+        ("joined/frame/parts.css", "vendor/inter-latin.woff2"),  # named by its styles
+    ],
+)
+def test_the_address_of_a_joined_file_moves_with_all_that_is_in_it(
+    app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joined: str, part: str
+) -> None:
+    monkeypatch.setattr(app, "static_folder", copytree(resource("static"), tmp_path / "static"))
+    file = tmp_path / "static" / part
+    content = file.read_bytes()
+    addresses = []
+    with app.test_request_context("/"):
+        for number, ending in enumerate((b"", b"\n/* more */", b"")):
+            file.write_bytes(content + ending)
+            stamp = 1_700_000_000 + number
+            os.utime(file, (stamp, stamp))
+            addresses.append(static_address(joined))
+
+    assert addresses[0] == addresses[2] != addresses[1]
+
+
 def test_a_script_comes_after_all_that_it_imports_and_each_file_once(client: FlaskClient) -> None:
     names = [path.name for path in resource("static").rglob("*.js") if "vendor" not in path.parts]
     assert sorted(names) == sorted(set(names))

@@ -71,6 +71,7 @@ class CurrentUser(NamedTuple):
     study_made_at: datetime
     is_open_house: bool
     rater_id: int | None = None
+    rater_name: str = ""
     is_owner: bool = False
 
 
@@ -91,15 +92,19 @@ def current_user(
     study = row.id, row.created_at, is_open
     may_judge = row.rater_id is not None and row.removed_at is None and not row.is_machine
     if may_judge and (is_open or _cookie_holds(claim, row, now)):
-        return CurrentUser(*study, row.rater_id, row.is_owner)
-    return CurrentUser(*study, row.owner_id, is_owner=is_open)
+        return CurrentUser(*study, row.rater_id, row.rater_name, row.is_owner)
+    if not is_open:
+        return CurrentUser(*study)
+    return CurrentUser(*study, row.owner_id, row.owner_name, is_owner=True)
 
 
 @cache
 def _user_query() -> Select[Any]:
     """Return the statement behind `current_user`; the owner is named where nobody signs in."""
-    owner = aliased(Rater)
-    owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
+    owner, any_owner = aliased(Rater), aliased(Rater)
+    first_owner = select(func.min(any_owner.id)).where(
+        any_owner.study_id == Study.id, any_owner.is_owner
+    )
     invited = exists().where(Rater.id == Invitation.rater_id, Rater.study_id == Study.id)
     is_open_to_users = exists().where(ParticipantLink.study_id == Study.id)
     nobody_invited = and_(~invited.correlate(Study), ~is_open_to_users.correlate(Study))
@@ -109,13 +114,15 @@ def _user_query() -> Select[Any]:
         select(
             *(Study.id, Study.created_at, Study.password),
             *(Study.kind, Study.scale, Study.merging),
-            case((is_open, owner_id.correlate(Study).scalar_subquery())).label("owner_id"),
-            *(Rater.id.label("rater_id"), Rater.is_owner, Rater.is_machine, Rater.removed_at),
+            *(case((is_open, owner.id)).label("owner_id"), owner.name.label("owner_name")),
+            *(Rater.id.label("rater_id"), Rater.name.label("rater_name")),
+            *(Rater.is_owner, Rater.is_machine, Rater.removed_at),
             Invitation.rater_id.label("invited_id"),
             *(Invitation.withdrawn_at, Invitation.expires_at, Invitation.token_hash),
             SignedOut.id.label("signed_out"),
         )
         .select_from(Study)
+        .outerjoin(owner, owner.id == first_owner.correlate(Study).scalar_subquery())
         .outerjoin(Rater, and_(Rater.id == bindparam("rater_id"), Rater.study_id == Study.id))
         .outerjoin(Invitation, Invitation.id == bindparam("invitation_id"))
         .outerjoin(SignedOut, SignedOut.id == bindparam("sign_in"))

@@ -126,6 +126,7 @@ class AnotherRater(Conflict):
 class CurrentUser(NamedTuple):
     """The person who makes a request. A stranger and a participant have no ``rater_id``.
 
+    ``rater_name`` is the name of a rater who uses a browser: the frame of every page shows it.
     ``is_local``: nobody signs in here, so the person at this machine may be any rater.
     ``is_shut_out``: the request is from another machine, and those are refused until somebody
     can sign in. ``key`` is the name under which the browser keeps a person's things: empty for a
@@ -136,6 +137,7 @@ class CurrentUser(NamedTuple):
 
     rater_id: int | None = None
     study_id: int | None = None
+    rater_name: str = ""
     is_owner: bool = False
     is_local: bool = False
     is_shut_out: bool = False
@@ -275,7 +277,9 @@ def _user_of_browser(session: Session) -> CurrentUser:
         person = sign_in.named_by_house(session, current, address_of_person(), owners, now())
         if person is not None:
             key = _key(current.id, current.created_at, "rater", person.id)
-            return CurrentUser(person.id, current.id, is_owner=person.is_owner, key=key)
+            return CurrentUser(
+                person.id, current.id, person.name, is_owner=person.is_owner, key=key
+            )
         return _user_of_guest(session, guest_cookie) if guest_cookie else CurrentUser(key="")
     if guest_cookie is not None:
         return _user_of_guest(session, guest_cookie)
@@ -288,6 +292,7 @@ def _user_of_browser(session: Session) -> CurrentUser:
     return CurrentUser(
         signed_in.rater_id,
         signed_in.study_id,
+        signed_in.rater_name,
         is_owner=signed_in.is_owner,
         is_local=signed_in.is_open_house,
         key=_key(signed_in.study_id, signed_in.study_made_at, "rater", signed_in.rater_id),

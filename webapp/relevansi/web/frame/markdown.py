@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -53,6 +53,7 @@ def is_long(text: str) -> bool:
     return len(text) > MOST_SHOWN
 
 
+@lru_cache(maxsize=256)  # a rater sees the same answer before and after each of its cards
 def render(text: str, *, pictures: bool = False, uncut: bool = False, under: int = 3) -> Markup:
     """Return chatbot markdown as HTML without scripts, styles or anything that loads.
 

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 
 from flask import Blueprint, Response, current_app, g, render_template, request, url_for
 from sqlalchemy import text
-from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import NotFound
 from werkzeug.security import safe_join
 
@@ -23,9 +22,8 @@ from relevansi.db import outages
 from relevansi.exporters.frame.scripts import bundled, imported
 from relevansi.i18n import LANGUAGES, direction, language, language_name, speaking
 from relevansi.web import features
-from relevansi.web.features import MenuEntry
 from relevansi.web.frame import access
-from relevansi.web.frame.access import ANONYMOUS, NotSignedIn
+from relevansi.web.frame.access import ANONYMOUS
 from relevansi.web.frame.language import ratio_examples
 
 joined_files = Blueprint("joined", __name__)
@@ -56,17 +54,23 @@ def joined_file(name: str) -> Response:
 
 def joined_text(name: str) -> str:
     """Return the text of a joined file; raises ``NotFound`` where one of its files is not there."""
+    sources = _sources(name)
+    if name.endswith(".css"):
+        return _FONT.sub(
+            lambda font: f"url({static_address(font[1])})", "\n".join(sources.values())
+        )
+    return bundled({posixpath.basename(file): source for file, source in sources.items()})
+
+
+def _sources(name: str) -> dict[str, str]:
+    """Return the texts of all that a joined file is made of, by the files in their order."""
     kind, files = Path(name).suffix, name.split("+")
     if kind not in MEDIA_TYPES or any(Path(file).suffix != kind for file in files):
         raise NotFound
     sources: dict[str, str] = {}
     for file in (*SHARED_FILES[kind], *files):
         _add_with_imports(file, sources)
-    if kind == ".css":
-        return _FONT.sub(
-            lambda font: f"url({static_address(font[1])})", "\n".join(sources.values())
-        )
-    return bundled({posixpath.basename(file): source for file, source in sources.items()})
+    return sources
 
 
 def _add_with_imports(file: str, sources: dict[str, str]) -> None:
@@ -92,11 +96,39 @@ def static_address(name: str) -> str:
     """Return the address of a static or joined file with its content's hash: cached for good."""
     if name.startswith(JOINED):
         name = name.removeprefix(JOINED)
-        version = hashlib.sha256(joined_text(name).encode()).hexdigest()[:10]
-        return url_for("joined.show", name=name, v=version)
+        return url_for("joined.show", name=name, v=_version_of_joined(name))
     path = Path(current_app.static_folder or "", name)
-    changed = path.stat().st_mtime_ns if path.is_file() else 0
-    return url_for("static", filename=name, v=_digest(path, changed))
+    return url_for("static", filename=name, v=_digest(path, _changed(path)))
+
+
+def _version_of_joined(name: str) -> str:
+    """Return the hash of a joined file: every page names two, and few files ever change."""
+    place = current_app.static_folder or "", request.script_root, name
+    version, changes = _joined_version(*place)
+    if any(_changed(path) != changed for path, changed in changes.items()):
+        _joined_version.cache_clear()
+        version, changes = _joined_version(*place)
+    return version
+
+
+@lru_cache(maxsize=256)
+def _joined_version(folder: str, _script_root: str, name: str) -> tuple[str, dict[Path, int]]:
+    """Return the hash of a joined file, and when each file that it names or holds had changed.
+
+    The addresses of fonts in it begin with the path below which the study is served.
+    """
+    sources = _sources(name)
+    fonts = _FONT.findall("\n".join(sources.values()))
+    changes = {path: _changed(path) for path in (Path(folder, file) for file in (*sources, *fonts))}
+    return hashlib.sha256(joined_text(name).encode()).hexdigest()[:10], changes
+
+
+def _changed(path: Path) -> int:
+    """Return when a file last changed, in nanoseconds; 0 where there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 @cache
@@ -112,9 +144,10 @@ def site() -> SimpleNamespace:
     name of the product leads to, ``guide`` the name of the guide for the reader.
     """
     user = access.current_user()
-    rater, rater_menu = _name_and_menu()
+    rater = labels.owner(user.rater_name) if user.is_owner else user.rater_name
     is_folder = current_app.config["FOLDER"] is not None
     menu = "owner" if user.is_owner else "rater"
+    has_menu = rater and not is_folder
     guide = "raters" if rater else "participants" if user.guest_name else "index"
     return SimpleNamespace(
         rater=rater,
@@ -132,7 +165,7 @@ def site() -> SimpleNamespace:
         home=access.GUEST_HOME if user.guest_name else "home.show",
         guide="index" if user.is_owner else guide,
         key=user.key,
-        menu=() if is_folder else features.menu("owner") if user.is_owner else rater_menu,
+        menu=features.menu(menu) if has_menu else (),
         current=partial(features.current, menu),
         ratios=notation.ratios(),
         ways=ratio_examples(),
@@ -145,16 +178,6 @@ def _way_to_folder() -> str:
     """Return the address of the list of all studies; empty for a study that is served alone."""
     path: str = current_app.config["PATH"]
     return f"{request.script_root.removesuffix(path)}/" if path else ""
-
-
-def _name_and_menu() -> tuple[str, tuple[MenuEntry, ...]]:
-    """Return the rater's name and menu; both are empty when the database is away."""
-    try:
-        with access.reading() as (_session, rater):
-            name = labels.owner(rater.name) if rater.is_owner else rater.name
-            return name, features.menu("rater")
-    except (SQLAlchemyError, NotSignedIn):
-        return "", ()
 
 
 @cache
