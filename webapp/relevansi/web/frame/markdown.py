@@ -53,7 +53,6 @@ def is_long(text: str) -> bool:
     return len(text) > MOST_SHOWN
 
 
-@lru_cache(maxsize=256)  # a rater sees the same answer before and after each of its cards
 def render(text: str, *, pictures: bool = False, uncut: bool = False, under: int = 3) -> Markup:
     """Return chatbot markdown as HTML without scripts, styles or anything that loads.
 
@@ -64,6 +63,11 @@ def render(text: str, *, pictures: bool = False, uncut: bool = False, under: int
     visible = printable(text if uncut else text[:MOST_SHOWN])
     if len(visible) > MOST_RENDERED:
         return Markup("<pre>{}</pre>").format(visible)
+    return _rendered(visible, pictures=pictures, under=under)
+
+
+@lru_cache(maxsize=64)  # a rater sees the same answer before and after each of its cards
+def _rendered(visible: str, *, pictures: bool, under: int) -> Markup:
     html = _parser(pictures=pictures).render(visible)
     levels = sorted(set(re.findall(r"<h([1-6])>", html)))
     lowered = {level: min(place, 6) for place, level in enumerate(levels, start=under + 1)}
