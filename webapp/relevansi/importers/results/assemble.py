@@ -13,12 +13,9 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from math import isfinite
-from operator import itemgetter
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from relevansi.importers.results.files import File, reading
@@ -30,6 +27,7 @@ from relevansi.importers.results.grades import (
     unfit,
     verdict_of,
 )
+from relevansi.importers.results.questions import Question, Questions, plain_text
 from relevansi.importers.results.ranks import (
     Entry,
     RankedList,
@@ -42,7 +40,7 @@ from relevansi.importers.results.rows import BARE_ID, NAMES_ID, Row, as_text, pl
 from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.kinds.document import Document, beginning, normalised, text_hash
 from relevansi.printable import label_line, printable_line
-from relevansi.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun
+from relevansi.records import QueryState, ReadQuery, ReadRun
 
 MOST_IN_TAIL = 1_000
 _OF_TEXT = re.compile("(?:text|title):[0-9a-f]{64}")  # an identity, as exports name what has no id
@@ -50,15 +48,8 @@ _SEVERAL = re.compile("[,;|]")  # between ids that are one
 _SAME = 6  # characters by which texts of one id are sorted before they are compared
 
 
-class _Question(Struct):
-    external_id: str | None  # none where the files state only a text
-    text: str = ""
-    category: str = ""
-    extra: dict[str, object] = field(default_factory=dict)
-
-
-_plain = lru_cache(maxsize=1024)(normalised)  # each question has many rows
 _Source = tuple[str, File]  # a system and the file that has its lists
+_Lists = dict[str, RankedList]  # by the keys of their questions
 
 
 class Gathered:
@@ -68,21 +59,15 @@ class Gathered:
     these ids, then ``runs``, then what is ``judged``.
     """
 
-    def __init__(
-        self, depth: int, *, has_passages: bool, grades: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, depth: int, *, has_passages: bool, grades: Mapping[str, str]) -> None:
         self.depth = depth
         self.sample: list[Row] = []
         self.documents: dict[str, Document] = {}  # of collections, by id
         self.has_passages = has_passages
-        self._grade_of = grades or {}
-        self._questions: dict[str, _Question] = {}
-        self._topics: dict[str, None] = {}  # the questions that a file of topics asks, in order
-        self._keys_of_texts: dict[str, str] = {}
+        self._grade_of = grades
+        self._questions = Questions()
         self._spellings: dict[tuple[str, File, str], str] = {}  # of a question, in one file
-        self._lists: dict[_Source, dict[str, RankedList]] = defaultdict(
-            lambda: defaultdict(RankedList)
-        )
+        self._lists: dict[_Source, _Lists] = defaultdict(lambda: defaultdict(RankedList))
         self._numbers_of_lists: dict[tuple[str, File, str], dict[int, int]] = defaultdict(dict)
         self._grades: list[tuple[File, Row]] = []
         self._items: dict[str, Document | str | None] = {}  # the first of each id
@@ -107,12 +92,7 @@ class Gathered:
                     first = self.documents.setdefault(document.doc_id, document)
                     file.counts["results_twice"] += first is not document
             case Row(role="question"):
-                key = self._key(row)
-                if key in self._topics:
-                    file.counts["results_twice"] += 1
-                else:
-                    self._topics[key] = None
-                    self._question(key, row, file).extra.update(row.extra)
+                self._questions.add_topic(row, file)
             case Row(role="grade") if row.grade not in (None, ""):  # else it is known unjudged
                 self._add_item(file, row)
 
@@ -122,23 +102,6 @@ class Gathered:
             self.sample.append(row)
         if row.grade not in (None, ""):  # else the document is only known to be unjudged
             self._grades.append((file, row))
-
-    def _key(self, row: Row) -> str:
-        if row.query_id:
-            return f"id {row.query_id}"
-        plain = _plain(row.query)
-        return self._keys_of_texts.get(plain, f"text {plain}")
-
-    def _question(self, key: str, row: Row, file: File) -> _Question:
-        question = self._questions.get(key)
-        if question is None:
-            file.budget.spend("questions", file)
-            question = self._questions[key] = _Question(row.query_id or None)
-        question.text = question.text or row.query
-        question.category = question.category or row.category
-        if row.query:
-            self._keys_of_texts.setdefault(_plain(row.query), key)
-        return question
 
     def _add_result(self, file: File, row: Row) -> None:
         answered = self._list_of(file, row)
@@ -169,7 +132,7 @@ class Gathered:
             file.budget.spend("systems", file)
             self._systems.add(row.system)
         lists = self._lists[row.system, file]
-        first = self._key(row)
+        first = self._questions.key_of(row)
         if not row.query_id:
             # Texts that differ in case or width are one question, but not within one list of one
             # file, where somebody wrote two.
@@ -177,7 +140,7 @@ class Gathered:
             if spelling != row.query:
                 first = f"{first}\n{row.query}"
                 file.counts["results_case"] += first not in self._questions
-        question = self._question(first, row, file)
+        question = self._questions.add(first, row, file)
         # The same question asked twice in one file is two questions.
         numbers = self._numbers_of_lists[row.system, file, first]
         again = numbers.setdefault(row.list_number, len(numbers) + 1)
@@ -186,10 +149,11 @@ class Gathered:
         if key not in self._questions:
             number = question.external_id and f"{question.external_id}/{again}"
             text = row.query or question.text  # another question may have the same id
-            self._questions[key] = _Question(number, text, question.category)
+            self._questions[key] = Question(number, text, question.category)
         question = self._questions[key]
         if row.query and question.text != row.query:
-            file.counts["results_question_differs"] += _plain(question.text) != _plain(row.query)
+            is_another = plain_text(question.text) != plain_text(row.query)
+            file.counts["results_question_differs"] += is_another
         return lists[key]
 
     def _shared(self, item: Document | str | None) -> Document | str | None:
@@ -271,7 +235,8 @@ class Gathered:
         `method` and `llm` label the run of files that name no system; raises an `ImportRefused`
         where they cannot.
         """
-        numbers = self._numbers()
+        graded = {self._questions.key_of(row) for _, row in self._grades}
+        numbers = self._questions.numbers({*chain.from_iterable(self._lists.values())}, graded)
         versions = Counter(doc_id for (doc_id, _), texts in self._versions.items() for _ in texts)
         several = sum(count > 1 for count in versions.values())
         self.has_passages = self.has_passages or several > 0
@@ -310,22 +275,6 @@ class Gathered:
             llm=llm or None,
             key=_run_key(queries),
         )
-
-    def _numbers(self) -> dict[str, int]:
-        """The number of each question: the files' own if all are numbers, else its place."""
-        graded = {self._key(row) for _, row in self._grades}
-        listed = {key for lists in self._lists.values() for key in lists}
-        topics = set(self._topics)
-        if graded & topics:
-            topics &= graded  # the questions of a collection include those of other splits
-        order = dict.fromkeys((*self._topics, *self._questions))
-        keys = [key for key in order if key in listed or key in topics]
-        ids = [self._questions[key].external_id or "" for key in keys]
-        numbers = [int(text) for text in ids if text.isascii() and re.fullmatch(r"\d{1,10}", text)]
-        if len(set(numbers)) == len(keys) and max(numbers, default=0) <= LARGEST_INTEGER:
-            by_key = dict(zip(keys, numbers, strict=True))
-            return by_key if topics else dict(sorted(by_key.items(), key=itemgetter(1)))
-        return {key: place for place, key in enumerate(keys, 1)}
 
     def _labelled(self) -> Iterator[tuple[str, list[_Source]]]:
         """Each system with its lists: of all files, unless two answer the same question.
@@ -405,9 +354,7 @@ class Gathered:
         grades: dict[str, None] = {}  # for which the table has no verdict
         unfit_grades: list[tuple[File, Row, str]] = []
         for file, row in self._grades:
-            key = self._key(row)
-            if key not in self._questions:  # files may have its text for its id
-                key = self._keys_of_texts.get(_plain(row.query_id), key)
+            key = self._questions.key_of_graded(row)
             identity = self._identity(row.item or "")
             if self._questions and key not in self._questions:
                 file.counts["results_grades_unknown"] += 1
@@ -423,7 +370,7 @@ class Gathered:
             if not verdict:
                 unfit_grades.append((file, row, text))
                 continue
-            question = self._questions.get(key) or _Question(row.query_id or None, row.query)
+            question = self._questions.get(key) or Question(row.query_id or None, row.query)
             about = (question.external_id, question.text, identity)
             grade = Judged(*about, verdict, row.rater, printable_line(row.reason)[:LONGEST_REASON])
             first = judged.setdefault((key, identity, row.rater), grade)

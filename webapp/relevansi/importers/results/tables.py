@@ -69,8 +69,8 @@ def _named(file: File, table: Table) -> Iterator[tuple[int, Sequence[object]]]:
             unnamed = {at: as_text(cell).strip() for at, cell in enumerate(cells)}
             if unnamed[0].isdecimal():  # the number of the row
                 del unnamed[0]
-            texts = [text for at, text in unnamed.items() if text and at not in places]
-            file.counts["results_cells_unnamed"] += len(texts)
+            lost = [text for at, text in unnamed.items() if text and at not in places]
+            file.counts["results_cells_unnamed"] += len(lost)
         yield line, cells if len(cells) == len(places) else [cells[at] for at in places]
 
 
