@@ -200,18 +200,18 @@ class Gathered:
             of_file = [source for source in bases if source[1] is file]
             if any(bases[source] == 1 for source in of_file):  # one system counts from 0, not all
                 refuse_zero(file, chain.from_iterable(self._lists[key].values() for key in of_file))
+        ids: set[str] = set()
         for (system, file), lists in self._lists.items():
             for answered in lists.values():
                 self._put_in_order(file, answered, bases[system, file])
+                ids |= {
+                    entry.doc_id
+                    for entry in answered.top
+                    if isinstance(entry.item, str) or (entry.item and not entry.item.text)
+                }
             if all(answered.state is QueryState.UNREADABLE for answered in lists.values()):
                 raise ImportRefused(*(file.remarks() or [error("results_nothing", file.name)]))
-        every = chain.from_iterable(lists.values() for lists in self._lists.values())
-        entries = chain.from_iterable(answered.top for answered in every)
-        return frozenset(
-            entry.doc_id
-            for entry in entries
-            if isinstance(entry.item, str) or (entry.doc_id and entry.item and not entry.item.text)
-        )
+        return frozenset(ids - {""})
 
     def _put_in_order(self, file: File, answered: RankedList, base: int | None) -> None:
         entries = list(map(Entry, answered.ranks, answered.scores, answered.items, answered.lines))
@@ -254,17 +254,14 @@ class Gathered:
     def _run(
         self, label: str, llm: str, sources: Sequence[_Source], numbers: Mapping[str, int]
     ) -> ReadRun:
-        lists: dict[str, RankedList] = {}
+        lists: _Lists = defaultdict(RankedList)
         for source in sources:
             lists |= self._lists[source]
-        queries = tuple(
-            self._query(number, key, lists.get(key) or RankedList())
-            for key, number in numbers.items()
-        )
         files = list(dict.fromkeys(file for _, file in sources))
+        files[0].counts["results_lists_missing"] += len(numbers.keys() - lists.keys())
+        queries = tuple(self._query(number, key, lists[key]) for key, number in numbers.items())
         twice = sum(len({c.identity for c in q.cards}) < len(q.cards) for q in queries)
         files[0].counts["results_items_twice"] += twice
-        files[0].counts["results_lists_missing"] += len(numbers.keys() - lists.keys())
         hashes = [file.sha256() for file in files]
         return ReadRun(
             file_format=files[0].format,

@@ -145,9 +145,10 @@ def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
         else:
             parsed = ((line, _parsed(file, names, line, cells)) for line, cells in lines)
             rows = json_lists.read(file, parsed, part.form)
-        for row in rows:
-            is_of_sheet = are_systems and not row.system
-            yield replace(row, system=part.table.name) if is_of_sheet else row
+        if are_systems:
+            sheet = part.table.name
+            rows = (row if row.system else replace(row, system=sheet) for row in rows)
+        yield from rows
 
 
 def _rows_of(
@@ -157,19 +158,16 @@ def _rows_of(
     columns = {**layout.columns}
     if "doc_id" not in chosen and layout.role in ("result", "grade"):
         columns |= known_id(file, part.head, columns, known_ids)
-    numbers = {
-        role: Numbers([*filter(None, part.head.texts(columns[role]))])
-        for role in ("score", "grade")
-        if role in columns
-    }
+    texts = {of: part.head.texts(columns[of]) for of in ("score", "grade") if of in columns}
+    numbers = {role: Numbers([*filter(None, cells)]) for role, cells in texts.items()}
     layout = replace(layout, columns=columns, numbers=numbers, comma=part.table.comma)
     names, is_ours = part.table.names, part.table.is_ours
     # A column of texts by its name whose first cells are ids has no texts below either.
     is_either = plain_name(columns.get("doc_id", "")) in EITHER and "text" not in columns
     are_bare_ids = is_either and not is_ours and "doc_id" not in chosen
     for line, cells in part.table.rows:
-        texts = [original_text(as_text(cell)) for cell in cells] if is_ours else cells
-        values = dict(zip(names, texts, strict=True))
+        originals = [original_text(as_text(cell)) for cell in cells] if is_ours else cells
+        values = dict(zip(names, originals, strict=True))
         if is_ours and _is_outcome(values):
             file.counts["results_outcomes"] += bool(values["relevance"])
         elif _is_total(layout, values):
@@ -179,11 +177,10 @@ def _rows_of(
             if are_bare_ids and row.item and not BARE_ID.fullmatch(id_of(row.item)):
                 place = {"column": columns["doc_id"], "value": id_of(row.item)[:60]}
                 file.refuse("results_id_or_text", line=line, **place)
-            by_rater = [
-                replace(row, rater=rater, grade=as_text(values[rater]).strip())
-                for rater in layout.raters
-            ]
-            yield from by_rater or [row]
+            for rater in layout.raters:
+                yield replace(row, rater=rater, grade=as_text(values[rater]).strip())
+            if not layout.raters:
+                yield row
 
 
 def _is_total(layout: Layout, values: Values) -> bool:
@@ -300,14 +297,13 @@ def _row(file: File, line: int, values: Values, layout: Layout) -> Row:
         file.refuse("csv_cell_blank", line=line, column=column)
     if role == "result" and texts.get("system") == "":
         file.refuse("csv_cell_blank", line=line, column=columns["system"])
-    item = _item(values, layout)
-    _check_printed(file, line, item.text if item else "")
+    item = _item(file, line, values, layout.columns)
     number, points, grade = (texts.pop(of, "") for of in ("rank", "score", "grade"))
     rank = stated_rank(file, line, columns["rank"], number) if number else None
     cell = values.get(columns.get("score", ""))
     if isinstance(cell, str) and "score" in layout.numbers:
         cell = layout.numbers["score"].plain(points)
-    score = as_score(cell, comma=layout.comma)
+    score = as_score(cell, comma=layout.comma) if points else None
     if points and score is None:
         file.counts["results_scores_unusable"] += 1
         if rank is None and role == "result":
@@ -343,7 +339,9 @@ def _check_printed(file: File, line: int, text: str) -> None:
         file.refuse("results_printed", line=line, text=text[:60])
 
 
-def _item(values: Values, layout: Layout) -> Document | None:
-    item = item_of(values, layout.columns)
+def _item(file: File, line: int, values: Values, columns: Columns) -> Document | None:
+    item = item_of(values, columns)
+    if item and item.text:
+        _check_printed(file, line, item.text)
     parts = (item.doc_id, item.title, item.text, item.url) if item else ()
     return None if all(map(_is_nothing, parts)) else item

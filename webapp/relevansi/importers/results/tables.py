@@ -57,8 +57,9 @@ def read(file: File, chosen: Collection[str] = ()) -> Iterator[Table]:
     readers = {b"PK": _sheets, b"PAR1": _parquet}
     read_tables = next((readers[sign] for sign in readers if start.startswith(sign)), _csv)
     for table in read_tables(file, chosen):
+        is_whole = all(table.names) and read_tables is not _sheets
         names = tuple(filter(None, table.names))
-        yield table._replace(names=names, rows=_named(file, table))
+        yield table if is_whole else table._replace(names=names, rows=_named(file, table))
 
 
 def _named(file: File, table: Table) -> Iterator[tuple[int, Sequence[object]]]:
@@ -177,8 +178,10 @@ def _records(
             return
         except csv.Error:
             file.refuse("csv_quote_open", line=line)
-        if any(cells) and not (delimiter == "|" and _RULE.fullmatch("|".join(cells))):
-            yield line, [*map(tidy[delimiter], cells)] if delimiter in tidy else cells
+        record = delimiter.join(cells) if delimiter in tidy else ""
+        if any(cells) and not (delimiter == "|" and _RULE.fullmatch(record)):
+            is_tidy = delimiter != "|" and '"' not in record
+            yield line, cells if is_tidy else [*map(tidy[delimiter], cells)]
 
 
 def _unquoted(cell: str) -> str:
