@@ -100,7 +100,7 @@ class Gathered:
         """Take what a result and a grade state alike."""
         if row.item is not None and len(self.sample) < 3:
             self.sample.append(row)
-        if row.grade not in (None, ""):  # else the document is only known to be unjudged
+        if row.grade not in (None, ""):
             self._grades.append((file, row))
 
     def _add_result(self, file: File, row: Row) -> None:

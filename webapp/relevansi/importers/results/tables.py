@@ -35,10 +35,10 @@ _CARRIED = ("query_id", "query", "system", "answer", "category")
 
 
 class Table(NamedTuple):
-    """The names of the columns, and the cells of each row with its line.
+    """The names of the columns ("" for none), and the cells of each row with its line.
 
-    ``name`` is that of a sheet. ``comma``: numbers may have a comma
-    for their decimal point. ``is_ours``: this product wrote the file.
+    ``name`` is that of a sheet. ``comma``: numbers may have a comma for their decimal point.
+    ``is_ours``: this product wrote the file. `read` gives tables without unnamed columns.
     """
 
     names: tuple[str, ...]
