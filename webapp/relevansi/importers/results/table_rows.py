@@ -161,7 +161,7 @@ def _rows_of(
     texts = {of: part.head.texts(columns[of]) for of in ("score", "grade") if of in columns}
     numbers = {role: Numbers([*filter(None, cells)]) for role, cells in texts.items()}
     layout = replace(layout, columns=columns, numbers=numbers, comma=part.table.comma)
-    names, is_ours = part.table.names, part.table.is_ours
+    names, is_ours, raters = part.table.names, part.table.is_ours, layout.raters
     # A column of texts by its name whose first cells are ids has no texts below either.
     is_either = plain_name(columns.get("doc_id", "")) in EITHER and "text" not in columns
     are_bare_ids = is_either and not is_ours and "doc_id" not in chosen
@@ -177,9 +177,9 @@ def _rows_of(
             if are_bare_ids and row.item and not BARE_ID.fullmatch(id_of(row.item)):
                 place = {"column": columns["doc_id"], "value": id_of(row.item)[:60]}
                 file.refuse("results_id_or_text", line=line, **place)
-            for rater in layout.raters:
+            for rater in raters:
                 yield replace(row, rater=rater, grade=as_text(values[rater]).strip())
-            if not layout.raters:
+            if not raters:
                 yield row
 
 
@@ -300,7 +300,7 @@ def _row(file: File, line: int, values: Values, layout: Layout) -> Row:
     item = _item(file, line, values, layout.columns)
     number, points, grade = (texts.pop(of, "") for of in ("rank", "score", "grade"))
     rank = stated_rank(file, line, columns["rank"], number) if number else None
-    cell = values.get(columns.get("score", ""))
+    cell = values[columns["score"]] if points else None
     if isinstance(cell, str) and "score" in layout.numbers:
         cell = layout.numbers["score"].plain(points)
     score = as_score(cell, comma=layout.comma) if points else None
