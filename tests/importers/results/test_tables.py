@@ -111,6 +111,21 @@ def test_rows_that_r_numbers_are_read() -> None:
     assert lists_of(read_text(text, "a.txt")) == {"a": {"red": [(1, "d7"), (2, "d2")]}}
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.csv"])
+def test_a_table_of_r_has_blanks_between_names_in_quotation_marks(name: str) -> None:
+    text = '"query" "doc_id" "rank"\n"1" "red dress" "d7" 1\n"2" "red dress" "d2" 2\n'
+
+    group = read_text(text, name)
+    assert lists_of(group) == {"a": {"red dress": [(1, "d7"), (2, "d2")]}}
+    assert "results_cells_unnamed" not in codes(group)  # the numbers of the rows are none
+
+
+def test_prose_whose_words_are_names_of_columns_is_no_table_of_r() -> None:
+    group = read_text(RUN, "a.run", ("docs/d7.txt", "query document text\nred dress long\n"))
+
+    assert group.runs[0].queries[0].cards[0].text == "query document text\nred dress long\n"
+
+
 @pytest.mark.parametrize("sign", [" ", ","])
 def test_words_of_a_run_may_stand_in_quotation_marks(sign: str) -> None:
     lines = (word.split() for word in RUN.splitlines())
@@ -180,6 +195,99 @@ def test_what_says_that_nothing_is_there_is_no_document() -> None:
 )
 def test_rows_that_are_hardly_meant_are_named(row: str, code: str) -> None:
     assert code in codes(read_text(f'query,doc_id,text\nblue,"d3; d4",Sea\n{row}\n'))
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.csv"])
+def test_cells_beside_the_columns_are_counted(name: str) -> None:
+    text = "query,doc_id,\nred,d7,Kim\nred,d2,\n"
+    sheet = [("query", "doc_id"), ("red", "d7", None, "Kim"), ("red", "d2")]
+    data = book(a=sheet) if name == "a.xlsx" else text.encode()
+
+    group = read([(name, data)])
+
+    (problem,) = [each for each in group.problems if each.code == "results_cells_unnamed"]
+    assert problem.details["count"] == 1
+    assert lists_of(group) == {"a": {"red": [(1, "d7"), (2, "d2")]}}
+
+
+def test_equal_grades_of_two_files_without_raters_are_named() -> None:
+    text = "query_id,doc_id,grade\nq1,d7,1\nq1,d2,0\n"
+
+    sheets = {name: [line.split(",") for line in text.splitlines()] for name in ("kim", "ana")}
+    for group in (
+        read_text(text, "kim.csv", ("ana.csv", text)),
+        read([("grades.xlsx", book(**sheets))]),
+    ):
+        (problem,) = [each for each in group.problems if each.code == "results_grades_twice"]
+        assert problem.details["count"] == len(group.judged) == 2
+
+
+def test_a_grade_beside_the_results_of_two_systems_is_no_second_one() -> None:
+    rows = "".join(f"q1,{system},1,d7,2\n" for system in ("bm25", "dense"))
+
+    group = read_text(f"query_id,system,rank,doc_id,grade\n{rows}")
+    assert len(group.judged) == 1
+    assert "results_grades_twice" not in codes(group)
+
+
+@pytest.mark.parametrize("name", ["qrels.txt", "b.run"])
+def test_ids_that_differ_in_zeros_are_named_though_others_fit(name: str) -> None:
+    run = "q1 Q0 007 1 2.5 a\nq1 Q0 12 2 1.5 a\n"
+    beside = "q1 0 7 1\nq1 0 12 2\n" if name == "qrels.txt" else run.replace("007", "7")
+
+    (problem,) = [
+        each
+        for each in read_text(run, "a.run", (name, beside)).problems
+        if each.code == "results_zeros_lost"
+    ]
+    assert problem.details == {"count": 1, "ids": "007"}
+
+
+def with_later_row(header: str, row: str, later: str) -> str:
+    """A table whose later rows are behind all that tell how its columns are written."""
+    lists = ((number // 10, number, number % 10 + 1) for number in range(250))
+    rows = (row.format(q=query, d=doc_id, n=place) for query, doc_id, place in lists)
+    return "\n".join((header, *rows, later, ""))
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "later", "code"),
+    [
+        ("query;doc_id;score", "q{q};d{d};{n}.000", "z;d1;0,5", "results_number_wrong"),
+        ("query;doc_id;score", "q{q};d{d};{n},5", "z;d1;0.55", "results_number_wrong"),
+        ("query;doc_id;score", "q{q};d{d};{n}%", "z;d1;0.55", "results_number_wrong"),
+        ("query,doc_id,n", "q{q},d{d},{n}", "z,d1,many", "results_number_wrong"),
+        ("query,document,rank", "q{q},d{d},{n}", "z,Long dress,1", "results_id_or_text"),
+        ("query,text,rank", "q{q},Dress {d},{n}", "z,TextNode(id_=1),1", "results_printed"),
+    ],
+)
+def test_a_later_row_that_contradicts_the_first_ones_is_refused_by_line(
+    header: str, row: str, later: str, code: str
+) -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read_text(with_later_row(header, row, later))
+
+    assert (refused.value.problem.code, refused.value.problem.line) == (code, 252)
+
+
+def test_a_later_number_that_no_earlier_one_contradicts_is_read() -> None:
+    text = with_later_row("query;doc_id;score", "q{q};d{d};{n}", "z;d1;0,5\nz;d2;1,5")
+
+    assert lists_of(read_text(text))["a"]["z"] == [(1, "d2"), (2, "d1")]
+
+
+def test_a_later_gap_in_what_numbers_the_results_is_a_hole_and_told() -> None:
+    group = read_text(with_later_row("query,doc_id,n", "q{q},d{d},{n}", "z,d1,1\nz,d2,3"))
+
+    assert lists_of(group)["a"]["z"] == [(1, "d1"), (3, "d2")]
+    assert codes(group) >= {"results_rank_chosen", "results_holes"}
+
+
+def test_lists_in_cells_are_read_though_the_first_ones_are_blank() -> None:
+    rows = "".join(f"q{number},red {number},\n" for number in range(40))
+
+    lists = lists_of(read_text(f'query_id,query,results\n{rows}q,boots,"[""d7"", ""d2""]"\n'))
+    assert lists["a"]["q"] == [(1, "d7"), (2, "d2")]
 
 
 def test_parquet_values_are_read_as_json_has_them() -> None:

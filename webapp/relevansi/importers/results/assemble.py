@@ -1,4 +1,9 @@
-"""Rows of several files made into runs: questions, depth, and texts joined to ids."""
+"""Rows of several files made into runs and grades.
+
+Each result goes to one list: of its system, in its file, for its question. When all files are read,
+every list is put in order, every system becomes a run of the same questions, whose items have the
+texts that are known of their ids, and every grade finds the question and the item it is of.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +13,21 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
-from math import isfinite, isnan
-from operator import itemgetter
+from math import isfinite
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from relevansi.importers.results.files import File, reading
 from relevansi.importers.results.grades import (
-    CANNOT_TELL,
     LONGEST_REASON,
     SHOWN_IDS,
-    TRUTHS,
     Judged,
     plain_grade,
     unfit,
+    verdict_of,
 )
+from relevansi.importers.results.questions import Question, Questions, plain_text
 from relevansi.importers.results.ranks import (
     Entry,
     RankedList,
@@ -34,11 +36,11 @@ from relevansi.importers.results.ranks import (
     rank_base,
     refuse_zero,
 )
-from relevansi.importers.results.rows import BARE_ID, NAMES_ID, Row, as_number, as_text, plain_name
+from relevansi.importers.results.rows import BARE_ID, NAMES_ID, Row, as_text, plain_name
 from relevansi.importers.runs.problems import ImportRefused, error
 from relevansi.kinds.document import Document, beginning, normalised, text_hash
 from relevansi.printable import label_line, printable_line
-from relevansi.records import LARGEST_INTEGER, QueryState, ReadQuery, ReadRun, Relevance, Scale
+from relevansi.records import QueryState, ReadQuery, ReadRun
 
 MOST_IN_TAIL = 1_000
 _OF_TEXT = re.compile("(?:text|title):[0-9a-f]{64}")  # an identity, as exports name what has no id
@@ -46,42 +48,33 @@ _SEVERAL = re.compile("[,;|]")  # between ids that are one
 _SAME = 6  # characters by which texts of one id are sorted before they are compared
 
 
-class _Question(Struct):
-    external_id: str | None  # none where the files state only a text
-    text: str = ""
-    category: str = ""
-    extra: dict[str, object] = field(default_factory=dict)
-
-
-_plain = lru_cache(maxsize=1024)(normalised)  # each question has many rows
 _Source = tuple[str, File]  # a system and the file that has its lists
+_Lists = dict[str, RankedList]  # by the keys of their questions
 
 
 class Gathered:
-    """The rows of all files of one import, on their way to runs."""
+    """The rows of all files of one import, on their way to runs.
 
-    def __init__(
-        self, depth: int, *, has_passages: bool, grades: Mapping[str, str] | None = None
-    ) -> None:
+    First ``take`` every file of rows, then ``ids_without_text`` and ``take`` the documents of
+    these ids, then ``runs``, then what is ``judged``.
+    """
+
+    def __init__(self, depth: int, *, has_passages: bool, grades: Mapping[str, str]) -> None:
         self.depth = depth
         self.sample: list[Row] = []
         self.documents: dict[str, Document] = {}  # of collections, by id
         self.has_passages = has_passages
-        self._grade_of = grades or {}
-        self._questions: dict[str, _Question] = {}
-        self._topics: dict[str, None] = {}  # the questions that a file of topics asks, in order
-        self._keys_of_texts: dict[str, str] = {}
+        self._grade_of = grades
+        self._questions = Questions()
         self._spellings: dict[tuple[str, File, str], str] = {}  # of a question, in one file
-        self._lists: dict[_Source, dict[str, RankedList]] = defaultdict(
-            lambda: defaultdict(RankedList)
-        )
+        self._lists: dict[_Source, _Lists] = defaultdict(lambda: defaultdict(RankedList))
         self._numbers_of_lists: dict[tuple[str, File, str], dict[int, int]] = defaultdict(dict)
         self._grades: list[tuple[File, Row]] = []
         self._items: dict[str, Document | str | None] = {}  # the first of each id
         self._known: dict[str, Document] = {}  # of rows that state a text, by id
         self._versions: dict[tuple[str, str], list[str]] = {}  # beginnings of texts, by id
         self._systems: set[str] = set()
-        self._meta: set[str] = set()  # names of metadata
+        self._files_of_results: set[File] = set()  # which have more than grades
         self._listed_identities: set[str] = set()
 
     def take(self, file: File, rows: Iterable[Row | Document]) -> None:
@@ -99,40 +92,18 @@ class Gathered:
                     first = self.documents.setdefault(document.doc_id, document)
                     file.counts["results_twice"] += first is not document
             case Row(role="question"):
-                key = self._key(row)
-                if key in self._topics:
-                    file.counts["results_twice"] += 1
-                else:
-                    self._topics[key] = None
-                    self._question(key, row, file).extra.update(row.extra)
-            case Row(role="grade"):
-                self._add_grade(file, row)
-                if not self._lists and len(self.sample) < 3:
-                    self.sample.append(row)
+                self._questions.add_topic(row, file)
+            case Row(role="grade") if row.grade not in (None, ""):  # else it is known unjudged
+                self._add_item(file, row)
 
-    def _add_grade(self, file: File, row: Row) -> None:
-        if row.grade not in (None, ""):  # else the document is only known to be unjudged
+    def _add_item(self, file: File, row: Row) -> None:
+        """Take what a result and a grade state alike."""
+        if row.item is not None and len(self.sample) < 3:
+            self.sample.append(row)
+        if row.grade not in (None, ""):
             self._grades.append((file, row))
 
-    def _key(self, row: Row) -> str:
-        if row.query_id:
-            return f"id {row.query_id}"
-        plain = _plain(row.query)
-        return self._keys_of_texts.get(plain, f"text {plain}")
-
-    def _question(self, key: str, row: Row, file: File) -> _Question:
-        question = self._questions.get(key)
-        if question is None:
-            file.budget.spend("questions", file)
-            question = self._questions[key] = _Question(row.query_id or None)
-        question.text = question.text or row.query
-        question.category = question.category or row.category
-        if row.query:
-            self._keys_of_texts.setdefault(_plain(row.query), key)
-        return question
-
     def _add_result(self, file: File, row: Row) -> None:
-        self._count(file, row)
         answered = self._list_of(file, row)
         answered.answer = answered.answer or row.answer
         file.counts["results_answer_differs"] += row.answer not in ("", answered.answer)
@@ -149,28 +120,19 @@ class Gathered:
             answered.blank = None
         if is_blank:
             file.error("results_without_item", row.line)
-        if row.item is not None and len(self.sample) < 3:
-            self.sample.append(row)
-        item = self._shared(row.item)
-        if isinstance(item, Document) and item.doc_id and item.text:
-            self._know(item.doc_id, item)
+        if row.system or row.rank is not None or row.score is not None or row.grade in (None, ""):
+            self._files_of_results.add(file)
         if not (row.rater and answered.is_of_another_rater(row)):
-            answered.add(row, item)
-        self._add_grade(file, row)
-
-    def _count(self, file: File, row: Row) -> None:
-        """Spend what a new system and new names of metadata take of the budget."""
-        if row.system not in self._systems:
-            file.budget.spend("systems", file)
-            self._systems.add(row.system)
-        if isinstance(row.item, Document) and not row.item.meta.keys() <= self._meta:
-            file.budget.spend("metadata", file, len(row.item.meta.keys() - self._meta))
-            self._meta |= row.item.meta.keys()
+            answered.add(row, self._shared(row.item))
+        self._add_item(file, row)
 
     def _list_of(self, file: File, row: Row) -> RankedList:
         """The list that a row belongs to: of its system in this file, for its question."""
+        if row.system not in self._systems:
+            file.budget.spend("systems", file)
+            self._systems.add(row.system)
         lists = self._lists[row.system, file]
-        first = self._key(row)
+        first = self._questions.key_of(row)
         if not row.query_id:
             # Texts that differ in case or width are one question, but not within one list of one
             # file, where somebody wrote two.
@@ -178,7 +140,7 @@ class Gathered:
             if spelling != row.query:
                 first = f"{first}\n{row.query}"
                 file.counts["results_case"] += first not in self._questions
-        question = self._question(first, row, file)
+        question = self._questions.add(first, row, file)
         # The same question asked twice in one file is two questions.
         numbers = self._numbers_of_lists[row.system, file, first]
         again = numbers.setdefault(row.list_number, len(numbers) + 1)
@@ -187,24 +149,27 @@ class Gathered:
         if key not in self._questions:
             number = question.external_id and f"{question.external_id}/{again}"
             text = row.query or question.text  # another question may have the same id
-            self._questions[key] = _Question(number, text, question.category)
+            self._questions[key] = Question(number, text, question.category)
         question = self._questions[key]
         if row.query and question.text != row.query:
-            file.counts["results_question_differs"] += _plain(question.text) != _plain(row.query)
+            is_another = plain_text(question.text) != plain_text(row.query)
+            file.counts["results_question_differs"] += is_another
         return lists[key]
 
     def _shared(self, item: Document | str | None) -> Document | str | None:
         """An equal item of an earlier row: millions of rows list the same few."""
         doc_id = id_of(item)
         first = self._items.setdefault(doc_id, item) if doc_id else item
-        return first if first == item else item
+        if first is not item and first == item:
+            return first
+        if isinstance(item, Document) and item.doc_id and item.text:
+            self._know(item.doc_id, item)
+        return item
 
     def _know(self, doc_id: str, item: Document) -> None:
         """Keep the texts that are stated of one id, the longest of those that begin alike."""
-        first = self._known.get(doc_id)
-        if first is None:
-            self._known[doc_id] = item
-        elif first.text == item.text:
+        first = self._known.setdefault(doc_id, item)
+        if first is not item and first.text == item.text:
             return
         text = beginning(item.text)
         versions = self._versions.setdefault((doc_id, text[:_SAME]), [])
@@ -220,15 +185,7 @@ class Gathered:
 
     def _leave_out_judgments(self) -> None:
         """Leave out the lists of files that have grades and no order, beside those of others."""
-        counts = Counter(file for file, _ in self._grades)
-        judgments = [
-            ("", file)
-            for file in counts
-            if (lists := self._lists.get(("", file)))
-            and sum(len(graded.items) for graded in lists.values()) <= counts[file]
-            and all({*graded.ranks} == {-1} for graded in lists.values())
-            and all(all(map(isnan, graded.scores)) for graded in lists.values())
-        ]
+        judgments = [source for source in self._lists if source[1] not in self._files_of_results]
         listed = {key for source in self._lists.keys() - judgments for key in self._lists[source]}
         for source in judgments:
             if not listed.isdisjoint(self._lists[source]):
@@ -238,22 +195,21 @@ class Gathered:
     def ids_without_text(self) -> frozenset[str]:
         """The ids of items that will be cards and have no text yet; puts the lists in order."""
         self._leave_out_judgments()
+        bases = {key: rank_base(key[1], [*lists.values()]) for key, lists in self._lists.items()}
+        for file in {file for (_, file), base in bases.items() if base == 0}:
+            of_file = [source for source in bases if source[1] is file]
+            if any(bases[source] == 1 for source in of_file):  # one system counts from 0, not all
+                refuse_zero(file, chain.from_iterable(self._lists[key].values() for key in of_file))
         ids: set[str] = set()
-        bases = {
-            source: rank_base(source[1], [*lists.values()]) for source, lists in self._lists.items()
-        }
-        self._check_that_files_count_alike(bases)
-        for source, lists in self._lists.items():
-            file, base = source[1], bases[source]
+        for (system, file), lists in self._lists.items():
             for answered in lists.values():
-                self._put_in_order(file, answered, base)
+                self._put_in_order(file, answered, bases[system, file])
                 ids |= {
                     entry.doc_id
                     for entry in answered.top
                     if isinstance(entry.item, str) or (entry.item and not entry.item.text)
                 }
-            states = {ranked.state for ranked in lists.values()}
-            if states == {QueryState.UNREADABLE}:
+            if all(answered.state is QueryState.UNREADABLE for answered in lists.values()):
                 raise ImportRefused(*(file.remarks() or [error("results_nothing", file.name)]))
         return frozenset(ids - {""})
 
@@ -273,74 +229,49 @@ class Gathered:
                 file.error("results_ranks_deep", ranked[0].line, rank=ranked[0].rank)
             answered.state, answered.top, answered.deeper = QueryState.UNREADABLE, [], []
 
-    def _check_that_files_count_alike(self, bases: Mapping[_Source, int | None]) -> None:
-        """Raise an `ImportRefused` where a file counts the ranks of one system from 0, not all."""
-        for file in {file for (_, file), base in bases.items() if base == 0}:
-            of_file = [source for source in bases if source[1] is file]
-            if any(bases[source] == 1 for source in of_file):
-                lists = (self._lists[source].values() for source in of_file)
-                refuse_zero(file, chain.from_iterable(lists))
-
     def runs(self, method: str = "", llm: str = "") -> tuple[ReadRun, ...]:
         """One run for each system, with the questions of all, in one order.
 
         `method` and `llm` label the run of files that name no system; raises an `ImportRefused`
         where they cannot.
         """
-        numbers = self._numbers()
-        versions = Counter(key[0] for key, texts in self._versions.items() for _ in texts)
+        graded = {self._questions.key_of(row) for _, row in self._grades}
+        numbers = self._questions.numbers({*chain.from_iterable(self._lists.values())}, graded)
+        versions = Counter(doc_id for (doc_id, _), texts in self._versions.items() for _ in texts)
         several = sum(count > 1 for count in versions.values())
         self.has_passages = self.has_passages or several > 0
-        sources = [*self._labelled()]
-        if method and (self._systems - {""} or len(sources) > 1):
-            names = ", ".join(sorted(label for label, _ in sources))[:200]
-            file = sources[0][1][0][1]
-            file.refuse("results_method_stated", systems=names)
-        runs: list[ReadRun] = []
-        for label, of_system in sources:
-            lists: dict[str, RankedList] = {}
-            for source in of_system:
-                lists |= self._lists[source]
-            queries = tuple(
-                self._query(number, key, lists.get(key) or RankedList())
-                for key, number in numbers.items()
-            )
-            files = list(dict.fromkeys(file for _, file in of_system))
-            twice = sum(len({c.identity for c in q.cards}) < len(q.cards) for q in queries)
-            files[0].counts["results_items_twice"] += twice
-            files[0].counts["results_lists_missing"] += len(numbers.keys() - lists.keys())
-            hashes = [file.sha256() for file in files]
-            runs.append(
-                ReadRun(
-                    file_format=files[0].format,
-                    name=files[0].name,
-                    sha256=hashes[0] if len(hashes) == 1 else _hash("\n".join(hashes)),
-                    queries=queries,
-                    search_method=label_line(method or label),
-                    llm=llm or None,
-                    key=_run_key(queries),
-                )
-            )
+        systems = [*self._labelled()]
+        if method and (self._systems - {""} or len(systems) > 1):
+            names = ", ".join(sorted(label for label, _ in systems))[:200]
+            systems[0][1][0][1].refuse("results_method_stated", systems=names)
+        runs = tuple(self._run(method or label, llm, lists, numbers) for label, lists in systems)
         if runs:
             first, *_ = self._lists
-            self._report(first[1], several, runs)
-        return tuple(runs)
+            first[1].counts["results_passages"] += several
+            self._report(first[1], [query for run in runs for query in run.queries])
+        return runs
 
-    def _numbers(self) -> dict[str, int]:
-        """The number of each question: the files' own if all are numbers, else its place."""
-        graded = {self._key(row) for _, row in self._grades}
-        listed = {key for lists in self._lists.values() for key in lists}
-        topics = set(self._topics)
-        if graded & topics:
-            topics &= graded  # the questions of a collection include those of other splits
-        order = dict.fromkeys((*self._topics, *self._questions))
-        keys = [key for key in order if key in listed or key in topics]
-        ids = [self._questions[key].external_id or "" for key in keys]
-        numbers = [int(text) for text in ids if text.isascii() and re.fullmatch(r"\d{1,10}", text)]
-        if len(set(numbers)) == len(keys) and max(numbers, default=0) <= LARGEST_INTEGER:
-            by_key = dict(zip(keys, numbers, strict=True))
-            return by_key if topics else dict(sorted(by_key.items(), key=itemgetter(1)))
-        return {key: place for place, key in enumerate(keys, 1)}
+    def _run(
+        self, label: str, llm: str, sources: Sequence[_Source], numbers: Mapping[str, int]
+    ) -> ReadRun:
+        lists: _Lists = defaultdict(RankedList)
+        for source in sources:
+            lists |= self._lists[source]
+        files = list(dict.fromkeys(file for _, file in sources))
+        files[0].counts["results_lists_missing"] += len(numbers.keys() - lists.keys())
+        queries = tuple(self._query(number, key, lists[key]) for key, number in numbers.items())
+        twice = sum(len({c.identity for c in q.cards}) < len(q.cards) for q in queries)
+        files[0].counts["results_items_twice"] += twice
+        hashes = [file.sha256() for file in files]
+        return ReadRun(
+            file_format=files[0].format,
+            name=files[0].name,
+            sha256=hashes[0] if len(hashes) == 1 else _hash("\n".join(hashes)),
+            queries=queries,
+            search_method=label_line(label),
+            llm=llm or None,
+            key=_run_key(queries),
+        )
 
     def _labelled(self) -> Iterator[tuple[str, list[_Source]]]:
         """Each system with its lists: of all files, unless two answer the same question.
@@ -359,17 +290,16 @@ class Gathered:
             elif max(counts.values()) == 1:
                 stem = sources[0][1].stem
                 yield system or folder or re.sub(r"[\d\W_]+$", "", stem) or stem, sources
-            elif system:
-                yield from ((f"{system} ({source[1].name})", [source]) for source in sources)
             else:
-                yield from ((source[1].stem, [source]) for source in sources)
+                for _, file in sources:
+                    yield f"{system} ({file.name})" if system else file.stem, [(system, file)]
 
     def _query(self, number: int, key: str, answered: RankedList) -> ReadQuery:
         question = self._questions[key]
         listed = [entry for entry in answered.top if entry.item is not None]
         cards = tuple(map(self._card, listed))
-        ranks = {entry.rank for entry in listed}
-        last = max((entry.rank for entry in answered.top), default=0)
+        depth = answered.top[-1].rank if answered.top else 0
+        holes = {*range(1, depth + 1)} - {entry.rank for entry in listed}
         tail = tuple(map(self._identity, answered.deeper))
         answered.top, answered.deeper = [], []  # there may be millions
         return ReadQuery(
@@ -384,7 +314,7 @@ class Gathered:
             extra={**question.extra, **answered.extra},
             external_id=question.external_id,
             tail=tail,
-            holes=tuple(rank for rank in range(1, last + 1) if rank not in ranks),
+            holes=tuple(sorted(holes)),
         )
 
     def _card(self, entry: Entry) -> Document:
@@ -394,11 +324,8 @@ class Gathered:
         if described and not item.text:
             title, url = item.title or described.title, item.url or described.url
             item = replace(described, title=title, url=url, meta={**described.meta, **item.meta})
-        return replace(
-            self._with_passage(item),
-            score=entry.score if isfinite(entry.score) else None,
-            position=entry.rank - 1,
-        )
+        score = entry.score if isfinite(entry.score) else None
+        return replace(self._with_passage(item), score=score, position=entry.rank - 1)
 
     def _with_passage(self, item: Document) -> Document:
         if not (self.has_passages and item.doc_id and item.text):
@@ -420,76 +347,74 @@ class Gathered:
         here, and where no grade is of any document there is.
         """
         judged: dict[tuple[str, str, str], Judged] = {}
-        grades: dict[str, None] = {}
-        wrong: list[tuple[File, Row, str]] = []
-        unasked: dict[str, None] = {}
+        unasked: set[str] = set()  # identities, for questions that are not here
+        grades: dict[str, None] = {}  # for which the table has no verdict
+        unfit_grades: list[tuple[File, Row, str]] = []
         for file, row in self._grades:
-            key = self._key(row)
-            if key not in self._questions:  # files may have its text for its id
-                key = self._keys_of_texts.get(_plain(row.query_id), key)
-            raw = as_text(row.grade).strip()
-            text = self._grade_of.get(plain_grade(raw)) or TRUTHS.get(raw.casefold(), raw)
-            is_unsure = text.casefold() in CANNOT_TELL
-            number = 0 if is_unsure else as_number(text)
+            key = self._questions.key_of_graded(row)
+            identity = self._identity(row.item or "")
             if self._questions and key not in self._questions:
                 file.counts["results_grades_unknown"] += 1
-                unasked[self._identity(row.item or "")] = None
+                unasked.add(identity)
                 continue
-            if number is not None and number < 0:
+            text = as_text(row.grade).strip()
+            verdict = verdict_of(text, self._grade_of)
+            if verdict.startswith("-"):
                 file.counts["results_grades_below"] += 1
                 continue
-            if number is None or number % 1 or number > Scale.MOST:
-                wrong.append((file, row, raw))
-                grades[plain_grade(raw[:40])] = None
+            if not verdict or plain_grade(text) not in self._grade_of:
+                grades[plain_grade(text[:40])] = None
+            if not verdict:
+                unfit_grades.append((file, row, text))
                 continue
-            if plain_grade(raw) not in self._grade_of:
-                grades[plain_grade(raw)] = None
-            question = self._questions.get(key) or _Question(row.query_id or None, row.query)
-            identity = self._identity(row.item or "")
-            verdict = str(Relevance.UNSURE) if is_unsure else str(int(number))
+            question = self._questions.get(key) or Question(row.query_id or None, row.query)
             about = (question.external_id, question.text, identity)
             grade = Judged(*about, verdict, row.rater, printable_line(row.reason)[:LONGEST_REASON])
-            first_grade = judged.setdefault((key, identity, row.rater), grade)
-            file.counts["results_grades_differ"] += first_grade != grade
-        if wrong:
-            raise unfit(*wrong[0], [*grades])
-        if judged or unasked:
-            self._check_that_grades_apply([grade.identity for grade in judged.values()], unasked)
+            first = judged.setdefault((key, identity, row.rater), grade)
+            is_again = first is not grade and not row.rater and file not in self._files_of_results
+            file.counts["results_grades_twice"] += is_again and first == grade
+            file.counts["results_grades_differ"] += first != grade
+        if unfit_grades:
+            raise unfit(*unfit_grades[0], [*grades])
+        if self._lists and (judged or unasked):
+            self._check_that_grades_apply({grade.identity for grade in judged.values()}, unasked)
         return tuple(judged.values())
 
-    def _check_that_grades_apply(self, judged: Iterable[str], unasked: Iterable[str]) -> None:
+    def _check_that_grades_apply(self, judged: set[str], unasked: set[str]) -> None:
         """Raise an `ImportRefused` where no grade is of a document of the lists or collections.
 
         These are the identities of what is graded, and of what is so for other questions.
         """
-        if not self._lists:
-            return
         graded = {identity.partition("#")[0] for identity in judged}
         listed = {identity.partition("#")[0] for identity in self._listed_identities}
         if graded.isdisjoint(listed | {f"doc:{doc_id}" for doc_id in self.documents}):
             file, _ = self._grades[0]
-            graded |= {*unasked}
+            graded |= unasked
             ids = ", ".join(sorted(graded)[:SHOWN_IDS])
             file.refuse("results_grades_apply_to_none", count=len(graded), ids=ids)
 
-    def _report(self, file: File, several: int, runs: Sequence[ReadRun]) -> None:
-        cards = {card.identity: card for run in runs for q in run.queries for card in q.cards}
-        tails = (identity for run in runs for query in run.queries for identity in query.tail)
-        self._listed_identities = {*cards, *tails}
+    def _report(self, file: File, queries: Sequence[ReadQuery]) -> None:
+        cards = {card.identity: card for query in queries for card in query.cards}
+        self._listed_identities = {*cards, *(identity for q in queries for identity in q.tail)}
+        file.budget.spend("metadata", file, len({name for c in cards.values() for name in c.meta}))
         blank = [card.doc_id or "-" for card in cards.values() if not (card.text or card.title)]
         if blank:
             ids = ", ".join(blank[:SHOWN_IDS])
             file.warn("results_without_text", count=len(blank), of=len(cards), ids=ids)
         _report_unread(file, cards.values())
-        listed = [query.cards for run in runs for query in run.queries if query.cards]
-        are_single = len(listed) > 1 and all(len(cards) == 1 for cards in listed)
-        if are_single and all(_SEVERAL.search(card.doc_id or ",") for card in cards.values()):
+        lengths = [len(query.cards) for query in queries if query.cards]
+        are_several = all(_SEVERAL.search(card.doc_id or ",") for card in cards.values())
+        if len(lengths) > 1 and max(lengths) == 1 and are_several:
             file.warn("results_one_each")
-        untold = sum(query.question in ("-", query.external_id) for query in runs[0].queries)
-        file.counts["results_passages"] += several
+        doc_ids = {name.removeprefix("doc:").partition("#")[0] for name in self._listed_identities}
+        doc_ids |= self.judged_ids()
+        zeros = sorted(name for name in doc_ids if name[:1] == "0" and name.lstrip("0") in doc_ids)
+        if zeros:
+            file.warn("results_zeros_lost", count=len(zeros), ids=", ".join(zeros[:SHOWN_IDS]))
+        untold = {q.query_id for q in queries if q.question in ("-", q.external_id)}
         file.counts["results_without_ids"] += sum(card.doc_id is None for card in cards.values())
-        file.counts["results_questions_untold"] += untold
-        file.counts["results_holes"] += sum(bool(q.holes) for run in runs for q in run.queries)
+        file.counts["results_questions_untold"] += len(untold)
+        file.counts["results_holes"] += sum(bool(query.holes) for query in queries)
 
 
 def _report_unread(file: File, cards: Iterable[Document]) -> None:

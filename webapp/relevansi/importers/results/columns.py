@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -13,7 +13,6 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from relevansi.importers.results import json_lists
 from relevansi.importers.results.files import File
 from relevansi.importers.results.rows import (
     BARE_ID,
@@ -23,7 +22,6 @@ from relevansi.importers.results.rows import (
     NAMES_ID,
     OPEN_IDS,
     Columns,
-    Notation,
     Role,
     as_number,
     as_rank,
@@ -51,7 +49,7 @@ _ID_NAMES = [name for name in ITEM_ROLES["doc_id"].split() if name not in EITHER
 
 
 class Head(NamedTuple):
-    """The names of the columns of a table ("" for none), and its first rows with their lines."""
+    """The names of the columns of a table, and its first rows with their lines."""
 
     names: tuple[str, ...]
     rows: Sequence[tuple[int, Sequence[object]]]
@@ -63,53 +61,61 @@ class Head(NamedTuple):
     def texts(self, name: str) -> list[str]:
         return [as_text(cell).strip() for cell in self.cells(name)]
 
+    def lists(self, columns: Columns) -> list[tuple[str, ...]]:
+        """What each row states of the list that its result is in: the system and the question."""
+        roles = ("system", "query_id", "query")
+        return [*zip(*(self.texts(columns[of]) for of in roles if of in columns), strict=True)]
+
     def without_role(self, columns: Columns) -> list[str]:
         """The names of the columns that are none of these."""
-        return [name for name in self.names if name and name not in columns.values()]
+        return [name for name in self.names if name not in columns.values()]
 
     def examples(self) -> dict[str, str]:
         """The beginning of the first cell of each column."""
-        cells = self.rows[0][1] if self.rows else [""] * len(self.names)
-        texts = zip(self.names, map(as_text, cells), strict=False)
-        return {name: text[:80] for name, text in texts if name}
+        return {name: next(iter(self.texts(name)), "")[:80] for name in self.names}
+
+
+class Numbers:
+    """The numbers of a column, whose first texts say how they are written."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._notation = notation_of(texts)
+        self._marks: dict[bool, set[str]] = {True: set(), False: {self._notation.mark} - {""}}
+
+    def plain(self, text: str) -> str:
+        """A number with a point and nothing between its digits; "" where another contradicts it.
+
+        Of 1.234 and 0,5 the second says that the first may be more than a thousand.
+        """
+        notation = self._notation
+        if "," in text or ("." in text and notation.mark != "."):
+            sure = notation_of([text]).mark
+            mark = sure or notation.mark or ("," if "," in text else ".")
+            self._marks[bool(sure)].add(mark)
+            if self._marks[not sure] - {mark}:
+                return ""
+            notation = replace(notation, mark=sure or notation.mark)
+        return notation.plain(text)
 
 
 class Layout(Struct, frozen=True, dict=True):
     """What the rows of a table state, and its columns by role.
 
-    ``raters`` are columns of grades, each of one rater. ``notations`` say how the columns of
-    numbers are written; ``comma``: any of them may have a comma for its decimal point. ``system``
-    is that of rows that name none.
+    ``raters`` are columns of grades, each of one rater. ``numbers`` are the columns of scores and
+    grades as text; ``comma``: any of them may have a comma for its decimal point.
     """
 
     role: Role
     columns: Columns
     raters: tuple[str, ...] = ()
-    notations: Mapping[str, Notation] = MappingProxyType({})
+    numbers: Mapping[str, Numbers] = MappingProxyType({})
     comma: bool = True
-    system: str = ""
-
-    @cached_property
-    def of_items(self) -> Columns:
-        """The columns of what a document is."""
-        return {role: name for role, name in self.columns.items() if role in ITEM_ROLES}
 
     @cached_property
     def of_rows(self) -> Columns:
         """The columns of the short texts beside a document."""
         others = (*DOCUMENT_ROLES, "answer")
         return {role: name for role, name in self.columns.items() if role not in others}
-
-    @cached_property
-    def of_questions(self) -> frozenset[str]:
-        """The names of the columns that are no metadata of a document."""
-        return frozenset(name for role, name in self.columns.items() if role not in ITEM_ROLES)
-
-    def with_notations(self, head: Head) -> Layout:
-        """The layout with how its columns of numbers are written in the first rows."""
-        numbers = [role for role in ("score", "grade") if role in self.columns]
-        texts = {role: [*filter(None, head.texts(self.columns[role]))] for role in numbers}
-        return replace(self, notations={role: notation_of(texts[role]) for role in numbers})
 
 
 def layout_of(file: File, head: Head, chosen: Columns) -> Layout | None:
@@ -118,16 +124,14 @@ def layout_of(file: File, head: Head, chosen: Columns) -> Layout | None:
     Raises an `ImportRefused`, of the kind `UnknownNames` where a column has to be chosen.
     """
     columns = columns_of(head.names, chosen)
-    if "doc_id" not in {*columns, *chosen}:
+    if "doc_id" not in chosen:
         columns |= plain_id(head, columns)
-    if "doc_id" not in {*columns, *chosen} and _has_ids_for_texts(head, columns):
-        columns["doc_id"] = columns.pop("text")
+        if "doc_id" not in columns and _has_ids_for_texts(head, columns):
+            columns["doc_id"] = columns.pop("text")
     columns |= plain_rank(file, head, columns)
     role = role_of(columns)
     if role is None:
         return None
-    if "text" in columns:
-        check_printed(file, head, columns["text"])
     if not chosen:
         check_id(file, head, columns)
     others = head.without_role(columns)
@@ -146,9 +150,8 @@ def layout_of(file: File, head: Head, chosen: Columns) -> Layout | None:
 def _has_ids_for_texts(head: Head, columns: Columns) -> bool:
     """Whether the column of texts may be one of ids by its name, and all its cells could be ids."""
     name = columns.get("text", "")
-    return plain_name(name) in EITHER and all(
-        map(BARE_ID.fullmatch, filter(None, head.texts(name)))
-    )
+    texts = head.texts(name) if plain_name(name) in EITHER else []
+    return bool(texts) and all(map(BARE_ID.fullmatch, filter(None, texts)))
 
 
 def _bare_layout(file: File, head: Head, columns: Columns, chosen: Columns) -> Layout | None:
@@ -196,13 +199,6 @@ def report_left(file: File, names: Sequence[str]) -> None:
         file.warn("results_columns_left", columns=", ".join(names)[:300])
 
 
-def check_printed(file: File, head: Head, name: str) -> None:
-    """Refuse a file with cells that Python printed of objects, which cannot be read back."""
-    for (line, _), text in zip(head.rows, head.texts(name), strict=True):
-        if json_lists.PRINTED.match(text):
-            file.refuse("results_printed", line=line, text=text[:60])
-
-
 def check_id(file: File, head: Head, columns: Columns) -> None:
     """Raise `UnknownNames` where results have texts and ids under a name that nobody knows."""
     if role_of(columns) != "result" or "doc_id" in columns or "text" not in columns:
@@ -225,11 +221,11 @@ def _identify(name: str, cells: Sequence[str], texts: Sequence[str]) -> bool:
 def plain_id(head: Head, columns: Columns) -> dict[str, str]:
     """The column ``id`` beside a question as that of the results: its rows differ in it."""
     name = next((name for name in head.names if plain_name(name) in OPEN_IDS), "")
-    question = columns.get("query") or columns.get("query_id")
-    if not (name and question) or "doc_id" in columns or name in columns.values():
+    asks = columns.keys() & {"query", "query_id"}
+    if not (name and asks) or "doc_id" in columns or name in columns.values():
         return {}
     ids = head.texts(name)
-    lists = [*zip(*_texts_of(head, columns, "system"), head.texts(question), strict=True)]
+    lists = head.lists(columns)
     are_different = len({*zip(lists, ids, strict=True)}) == len(ids) > len({*lists})
     # A number for every row of the table is that of the row.
     are_numbers = any(
@@ -239,27 +235,18 @@ def plain_id(head: Head, columns: Columns) -> dict[str, str]:
     return {"doc_id": name} if are_different and not are_numbers else {}
 
 
-def _texts_of(head: Head, columns: Columns, *roles: str) -> list[list[str]]:
-    """The texts of the columns that have these roles."""
-    return [head.texts(columns[role]) for role in roles if role in columns]
-
-
 def plain_rank(file: File, head: Head, columns: Columns) -> dict[str, str]:
     """The column that numbers the results of each list, where none is called a rank or a score."""
     if role_of(columns) != "result" or columns.keys() & {"rank", "score", "grade"}:
         return {}
-    lists = [*zip(*_texts_of(head, columns, "system", "query_id", "query"), strict=True)]
+    lists = head.lists(columns)
+    lengths = Counter(lists)
+    if max(lengths.values(), default=0) <= (2 if len(lengths) > 1 else 4):
+        return {}
+    places = [(key, place) for key, length in lengths.items() for place in range(length)]
+    numbered = [{*places}, {(key, place + 1) for key, place in places}]
     for name in head.without_role(columns):
-        ranks: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        for listed, cell in zip(lists, head.cells(name), strict=True):
-            rank = as_rank(cell)
-            ranks[listed].append(-1 if rank is None else rank)
-        first = min((min(numbers) for numbers in ranks.values()), default=-1)
-        longest = max(map(len, ranks.values()), default=0)
-        are_ranks = first in (0, 1) and longest > (2 if len(ranks) > 1 else 4)
-        if are_ranks and all(
-            sorted(numbers) == [*range(first, first + len(numbers))] for numbers in ranks.values()
-        ):
+        if {*zip(lists, map(as_rank, head.cells(name)), strict=True)} in numbered:
             file.warn("results_rank_chosen", column=name)
             return {"rank": name}
     return {}
@@ -272,14 +259,12 @@ def known_id(file: File, head: Head, columns: Columns, known_ids: Known) -> dict
     """
     used = {name for role, name in columns.items() if role != "doc_id"}
     names = [name for name in head.names if plain_name(name) in _ID_NAMES and name not in used]
+    names.sort(key=lambda name: _ID_NAMES.index(plain_name(name)))
     if has_known_header(head.names) or len(names) < 2 or "doc_id" not in columns:
         return {}
     texts = {name: head.texts(name) for name in names}
     ids = known_ids({*chain.from_iterable(texts.values())})
-    best = max(
-        names,
-        key=lambda name: (len(ids.intersection(texts[name])), -_ID_NAMES.index(plain_name(name))),
-    )
+    best = max(names, key=lambda name: len(ids.intersection(texts[name])))
     others = [
         name
         for name in names

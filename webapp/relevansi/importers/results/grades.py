@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from math import floor
 
 from msgspec import Struct
 
 from relevansi.importers.results.files import File
 from relevansi.importers.results.rows import Row, as_number
 from relevansi.importers.runs.problems import ImportRefused, error
+from relevansi.records import Relevance, Scale
 
 CANNOT_TELL = {"unsure", "cannot tell", "cannot_tell", "?"}
 """The texts of a grade that say that the rater could not tell."""
@@ -52,6 +54,23 @@ def grades_in(text: str) -> dict[str, str] | None:
     table = {plain_grade(grade.strip()): here.strip() for grade, _, here in pairs}
     is_table = all(here in CANNOT_TELL or here.isdecimal() for here in table.values())
     return table if is_table and "" not in table else None
+
+
+def verdict_of(grade: str, table: Mapping[str, str]) -> str:
+    """The verdict that a grade is by a table, else as it stands; "" for none of a scale.
+
+    One below 0 says that nobody judged.
+
+    >>> verdict_of("2.0", {}), verdict_of("Fair", {"fair": "1"}), verdict_of("-1", {})
+    ('2', '1', '-1')
+    """
+    text = table.get(plain_grade(grade)) or TRUTHS.get(grade.casefold(), grade)
+    if text.casefold() in CANNOT_TELL:
+        return str(Relevance.UNSURE)
+    number = as_number(text)
+    if number is None or (number > 0 and number % 1) or number > Scale.MOST:
+        return ""
+    return str(floor(number))
 
 
 class UnfitGrades(ImportRefused):

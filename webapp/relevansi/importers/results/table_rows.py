@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import NamedTuple
@@ -17,20 +17,21 @@ from relevansi.importers.results.columns import (
     Head,
     Known,
     Layout,
-    check_printed,
+    Numbers,
     known_id,
     layout_of,
     report_left,
     unread_grades,
 )
 from relevansi.importers.results.files import File, reading
-from relevansi.importers.results.ranks import refuse_number, stated_rank
+from relevansi.importers.results.ranks import id_of, refuse_number, stated_rank
 from relevansi.importers.results.records import has_objects, literal, numbered_columns, part_of
 from relevansi.importers.results.rows import (
+    BARE_ID,
     DOCUMENT_ROLES,
+    EITHER,
     RETRIEVED,
     Columns,
-    Notation,
     Role,
     Row,
     Values,
@@ -83,19 +84,12 @@ def look(file: File, chosen: Columns) -> tuple[Role, Mapping[str, str]]:
 
 
 class _Part(NamedTuple):
-    """A table with its first rows and how it is read: by a shape, else by a layout."""
+    """A table with its first rows, and how its rows are read."""
 
     table: tables.Table
     head: Head
-    shape: shapes.Shape | None
-    layout: Layout | None
-
-    @property
-    def role(self) -> Role:
-        return self.layout.role if self.layout else "result"
-
-    def lines(self) -> Iterator[tuple[int, Sequence[object]]]:
-        return chain(self.head.rows, self.table.rows)
+    form: shapes.Shape | Layout
+    role: Role
 
 
 def _parts(file: File, chosen: Columns) -> list[_Part]:
@@ -103,19 +97,10 @@ def _parts(file: File, chosen: Columns) -> list[_Part]:
     parts: list[_Part] = []
     unknown: dict[str, UnknownNames] = {}
     for table in tables.read(file, {*chosen.values()}):
-        head = Head(table.names, list(islice(table.rows, _LOOKED_AT)))
-        shape = _shape_of(file, head, chosen)
-        if shape:
-            report_left(file, unread_grades([*filter(_DIGIT.search, table.names)]))
         try:
-            layout = None if shape else layout_of(file, head, chosen)
+            parts.append(_part(file, table, chosen))
         except UnknownNames as refused:
             unknown[table.name] = refused
-            continue
-        if shape or layout:
-            parts.append(_Part(table, head, shape, layout))
-        else:
-            unknown[table.name] = _unknown(file, head)
     if not (parts or unknown):
         file.refuse("file_empty", expected="results_file")
     if not parts:
@@ -125,13 +110,26 @@ def _parts(file: File, chosen: Columns) -> list[_Part]:
     return parts
 
 
+def _part(file: File, table: tables.Table, chosen: Columns) -> _Part:
+    """A table as a part of its file; raises `UnknownNames` where nobody knows its columns."""
+    head = Head(table.names, list(islice(table.rows, _LOOKED_AT)))
+    form = _shape_of(file, head, chosen) or layout_of(file, head, chosen)
+    if form is None:
+        raise _unknown(file, head)
+    if isinstance(form, shapes.Shape):
+        report_left(file, unread_grades([*filter(_DIGIT.search, table.names)]))
+    role = form.role if isinstance(form, Layout) else "result"
+    return _Part(table._replace(rows=chain(head.rows, table.rows)), head, form, role)
+
+
 def _unknown(file: File, head: Head) -> UnknownNames:
     """The refusal of a table without known columns: by its lists of objects, else by its names."""
-    for name in filter(None, head.names):
-        check_printed(file, head, name)
+    for line, cells in head.rows:
+        for text in map(as_text, cells):
+            _check_printed(file, line, text)
     rows = [_parsed(file, head.names, line, cells) for line, cells in head.rows]
-    cells = chain.from_iterable(row.values() for row in rows)
-    if any(isinstance(cell, list) and has_objects(cell) for cell in cells):
+    values = chain.from_iterable(row.values() for row in rows)
+    if any(isinstance(value, list) and has_objects(value) for value in values):
         return unknown_json(file, rows)
     return unknown_names(file, head.examples())
 
@@ -141,45 +139,48 @@ def read(file: File, chosen: Columns, known_ids: Known) -> Iterator[Row]:
     parts = _parts(file, chosen)
     are_systems = sum(part.role == "result" for part in parts) > 1
     for part in parts:
-        system = part.table.name if are_systems else ""
-        if part.layout:
-            layout = replace(part.layout, comma=part.table.comma, system=system)
-            yield from _rows_of(file, part, layout, chosen, known_ids)
-        elif part.shape:
-            parsed = (
-                (line, _parsed(file, part.head.names, line, cells)) for line, cells in part.lines()
-            )
-            for row in json_lists.read(file, parsed, part.shape):
-                yield replace(row, system=system) if system and not row.system else row
+        names, lines = part.table.names, part.table.rows
+        if isinstance(part.form, Layout):
+            rows = _rows_of(file, part, part.form, chosen, known_ids)
+        else:
+            parsed = ((line, _parsed(file, names, line, cells)) for line, cells in lines)
+            rows = json_lists.read(file, parsed, part.form)
+        if are_systems:
+            sheet = part.table.name
+            rows = (row if row.system else replace(row, system=sheet) for row in rows)
+        yield from rows
 
 
 def _rows_of(
     file: File, part: _Part, layout: Layout, chosen: Columns, known_ids: Known
 ) -> Iterator[Row]:
     """The rows of a table with a column for each role."""
+    columns = {**layout.columns}
     if "doc_id" not in chosen and layout.role in ("result", "grade"):
-        id_column = known_id(file, part.head, layout.columns, known_ids)
-        layout = replace(layout, columns={**layout.columns, **id_column})
-    layout = layout.with_notations(part.head)
-    names, is_ours = part.table.names, part.table.is_ours
-    for line, cells in part.lines():
-        texts = [original_text(as_text(cell)) for cell in cells] if is_ours else cells
-        values = dict(zip(names, texts, strict=False))
-        values.pop("", None)
-        if is_ours and _is_outcome(layout, values):
-            file.counts["results_outcomes"] += bool(values[layout.columns["grade"]])
+        columns |= known_id(file, part.head, columns, known_ids)
+    texts = {of: part.head.texts(columns[of]) for of in ("score", "grade") if of in columns}
+    numbers = {role: Numbers([*filter(None, cells)]) for role, cells in texts.items()}
+    layout = replace(layout, columns=columns, numbers=numbers, comma=part.table.comma)
+    names, is_ours, raters = part.table.names, part.table.is_ours, layout.raters
+    # A column of texts by its name whose first cells are ids has no texts below either.
+    is_either = plain_name(columns.get("doc_id", "")) in EITHER and "text" not in columns
+    are_bare_ids = is_either and not is_ours and "doc_id" not in chosen
+    for line, cells in part.table.rows:
+        originals = [original_text(as_text(cell)) for cell in cells] if is_ours else cells
+        values = dict(zip(names, originals, strict=True))
+        if is_ours and _is_outcome(values):
+            file.counts["results_outcomes"] += bool(values["relevance"])
         elif _is_total(layout, values):
             file.warn("results_total_row", line=line)
-        elif layout.raters:
-            yield from _by_rater(_row(file, line, values, layout), values, layout.raters)
         else:
-            yield _row(file, line, values, layout)
-
-
-def _by_rater(row: Row, values: Values, raters: Iterable[str]) -> Iterator[Row]:
-    """The row once for each of these raters, with the grade in that rater's column."""
-    for rater in raters:
-        yield replace(row, rater=rater, grade=as_text(values.get(rater)).strip() or None)
+            row = _row(file, line, values, layout)
+            if are_bare_ids and row.item and not BARE_ID.fullmatch(id_of(row.item)):
+                place = {"column": columns["doc_id"], "value": id_of(row.item)[:60]}
+                file.refuse("results_id_or_text", line=line, **place)
+            for rater in raters:
+                yield replace(row, rater=rater, grade=as_text(values[rater]).strip())
+            if not raters:
+                yield row
 
 
 def _is_total(layout: Layout, values: Values) -> bool:
@@ -193,11 +194,10 @@ def _is_total(layout: Layout, values: Values) -> bool:
     return not (roles & {"query", "query_id"} and roles & {*DOCUMENT_ROLES})
 
 
-def _is_outcome(layout: Layout, values: Values) -> bool:
-    """Whether a row of grades is about an empty list: it has no rank and names no document."""
-    names = (layout.columns.get("doc_id", ""), layout.columns.get("grade", ""), "rank")
-    document, grade, rank = map(values.get, names)
-    return layout.role == "grade" and not (document or rank) and grade in OUTCOMES
+def _is_outcome(values: Values) -> bool:
+    """Whether a row of our long CSV is about an empty list: no rank and no document."""
+    is_of_item = values.get("document") or values.get("rank")
+    return not is_of_item and values.get("relevance") in OUTCOMES
 
 
 def read_json(
@@ -241,7 +241,7 @@ def _is_nested(value: object) -> bool:
 def _shape_of(file: File, head: Head, chosen: Columns) -> shapes.Shape | None:
     """The shape of rows that have a list of results in a cell."""
     mapped = shapes.mapped(chosen)
-    values = [_parsed(file, head.names, line, cells) for line, cells in head.rows[:20]]
+    values = [_parsed(file, head.names, line, cells) for line, cells in head.rows]
     cells = chain.from_iterable(value.values() for value in values)
     if not mapped and not any(isinstance(cell, list | dict) for cell in cells):
         return None
@@ -252,31 +252,26 @@ def _parsed(file: File, names: Sequence[str], line: int, cells: Sequence[object]
     """A row as an object: lists and objects in cells, as JSON or Python prints them, are read."""
     values: Values = {}
     with reading(file, line):
-        for name, cell in zip(names, cells, strict=False):
+        for name, cell in zip(names, cells, strict=True):
             parsed = literal(cell) if isinstance(cell, str) else None
             if parsed is None and part_of(name):
                 parsed = _listed(as_text(cell).strip(), plain_name(name))
             values[name] = cell if parsed is None else parsed
-    values.pop("", None)
     columns = columns_of(tuple(names), {})
     if role_of(columns) in ("result", "grade"):
         return values
     for role in ("query_id", "system", "answer", "category"):
         if columns.get(role) in values:
             values.setdefault(role, values[columns[role]])
-    numbered = numbered_columns(tuple(names))
+    lists = {
+        stem: [None if _is_nothing(cell) else cell for cell in map(values.pop, ranked)]
+        for stem, ranked in numbered_columns(tuple(names)).items()
+    }
     filled = [
-        number
-        for ranked in numbered.values()
-        for number, name in enumerate(ranked, 1)
-        if not _is_nothing(values[name])
+        n for listed in lists.values() for n, cell in enumerate(listed, 1) if cell is not None
     ]
-    for stem, ranked in numbered.items():
-        cells = [values.pop(name) for name in ranked]
-        values[stem] = [
-            None if _is_nothing(cell) else cell for cell in cells[: max(filled, default=0)]
-        ]
-    return values
+    depth = max(filled, default=0)
+    return values | {stem: listed[:depth] for stem, listed in lists.items()}
 
 
 def _is_nothing(cell: object) -> bool:
@@ -302,28 +297,35 @@ def _row(file: File, line: int, values: Values, layout: Layout) -> Row:
         file.refuse("csv_cell_blank", line=line, column=column)
     if role == "result" and texts.get("system") == "":
         file.refuse("csv_cell_blank", line=line, column=columns["system"])
-    item = _item(values, layout)
+    item = _item(file, line, values, layout.columns)
     number, points, grade = (texts.pop(of, "") for of in ("rank", "score", "grade"))
     rank = stated_rank(file, line, columns["rank"], number) if number else None
-    score = _score(values, layout) if points else None
+    cell = values[columns["score"]] if points else None
+    if isinstance(cell, str) and "score" in layout.numbers:
+        cell = layout.numbers["score"].plain(points)
+    score = as_score(cell, comma=layout.comma) if points else None
     if points and score is None:
         file.counts["results_scores_unusable"] += 1
         if rank is None and role == "result":
             refuse_number(file, line, columns["score"], points)
-    is_placed = rank is not None or score is not None
-    failure = "" if item else _failure(file, line, values, role, is_placed=is_placed)
+    failure = ""
+    if item is None and role in ("grade", "document"):
+        file.refuse("results_names_no_item", line=line)
+    if item is None and role == "result" and (rank is not None or score is not None):
+        file.error("results_without_item", line)
+    elif item is None and role == "result":
+        failure = json_lists.failure(values)
+        file.counts["results_rows_blank"] += not failure
     file.counts["results_ids_changed"] += bool(item and _CHANGED.fullmatch(item.doc_id or ""))
-    if grade and "grade" in layout.notations:
-        grade = Notation(layout.notations["grade"].mark).plain(grade)  # a percentage is no grade
-    if layout.system and not texts.get("system"):
-        texts["system"] = layout.system
+    if "grade" in layout.numbers and not grade.endswith("%"):  # a percentage is no grade
+        grade = layout.numbers["grade"].plain(grade) or grade
     return Row(
         line,
         role,
         item=None if role == "question" else item,
         rank=rank,
         score=score,
-        grade=grade or None,
+        grade=grade,
         answer=as_text(values.get(columns["answer"])) if "answer" in columns else "",
         state=QueryState.FAILED if failure else QueryState.RESULTS,
         error=cut(failure),
@@ -331,27 +333,15 @@ def _row(file: File, line: int, values: Values, layout: Layout) -> Row:
     )
 
 
-def _failure(file: File, line: int, values: Values, role: Role, *, is_placed: bool) -> str:
-    """The error of a search that a row without an item states; reports any other such row."""
-    if role in ("grade", "document"):
-        file.refuse("results_names_no_item", line=line)
-    if role == "result" and is_placed:
-        file.error("results_without_item", line)
-    if role == "question" or is_placed:
-        return ""
-    failure = json_lists.failure(values)
-    file.counts["results_rows_blank"] += not failure
-    return failure
+def _check_printed(file: File, line: int, text: str) -> None:
+    """Refuse a file with a text that Python printed of an object, which cannot be read back."""
+    if json_lists.PRINTED.match(text):
+        file.refuse("results_printed", line=line, text=text[:60])
 
 
-def _item(values: Values, layout: Layout) -> Document | None:
-    item = item_of(values, layout.of_items, layout.of_questions)
+def _item(file: File, line: int, values: Values, columns: Columns) -> Document | None:
+    item = item_of(values, columns)
+    if item and item.text:
+        _check_printed(file, line, item.text)
     parts = (item.doc_id, item.title, item.text, item.url) if item else ()
     return None if all(map(_is_nothing, parts)) else item
-
-
-def _score(values: Values, layout: Layout) -> float | None:
-    value = values[layout.columns["score"]]
-    if isinstance(value, str) and "score" in layout.notations:
-        value = layout.notations["score"].plain(value.strip())
-    return as_score(value, comma=layout.comma)

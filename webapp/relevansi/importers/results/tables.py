@@ -5,19 +5,20 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time
 from io import BytesIO
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from relevansi.importers.results.files import LONGEST_RECORD, MOST_UNPACKED, File
 from relevansi.importers.results.records import numbered_columns, part_of
 from relevansi.importers.results.rows import as_text, guessed
 from relevansi.importers.runs.problems import UnreadableFile, error
 
-DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = (",", ";", "\t", "|", " ")
 MOST_COLUMNS = 1_000
 LONGEST_HEADER = 64 * 1024
 """Characters of a first line that are looked at."""
@@ -27,6 +28,8 @@ _MOST_ROWS = 1_048_576  # of a sheet
 _LONGEST_NUMBER = 15  # digits that a workbook keeps
 _RULE = re.compile(r"[\s|+:]*-[\s|+:-]*|\s*\(?\d+ rows?(?:\)| in set.*)\s*")
 """Lines that Markdown, psql and mysql draw in a table, and how many rows these count."""
+_QUOTED = re.compile(r'"[^"]*"(?: "[^"]*")+\s*')
+"""A header with blanks between its names, as R writes it; other lines with blanks are prose."""
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff]")
 _CARRIED = ("query_id", "query", "system", "answer", "category")
 
@@ -34,8 +37,8 @@ _CARRIED = ("query_id", "query", "system", "answer", "category")
 class Table(NamedTuple):
     """The names of the columns ("" for none), and the cells of each row with its line.
 
-    ``name`` is that of a sheet, where a workbook has several. ``comma``: numbers may have a comma
-    for their decimal point. ``is_ours``: this product wrote the file.
+    ``name`` is that of a sheet. ``comma``: numbers may have a comma for their decimal point.
+    ``is_ours``: this product wrote the file. `read` gives tables without unnamed columns.
     """
 
     names: tuple[str, ...]
@@ -51,10 +54,25 @@ def read(file: File, chosen: Collection[str] = ()) -> Iterator[Table]:
     `chosen` are names of columns that a person named. Raises `UnreadableFile`.
     """
     start = file.start()
-    if start.startswith(b"PK"):
-        yield from _sheets(file, chosen)
-    else:
-        yield _parquet(file) if start.startswith(b"PAR1") else _csv(file, chosen)
+    readers = {b"PK": _sheets, b"PAR1": _parquet}
+    read_tables = next((readers[sign] for sign in readers if start.startswith(sign)), _csv)
+    for table in read_tables(file, chosen):
+        is_whole = all(table.names) and read_tables is not _sheets
+        names = tuple(filter(None, table.names))
+        yield table if is_whole else table._replace(names=names, rows=_named(file, table))
+
+
+def _named(file: File, table: Table) -> Iterator[tuple[int, Sequence[object]]]:
+    """The rows without the cells that no name is above, which are counted."""
+    places = {at: name for at, name in enumerate(table.names) if name}
+    for line, cells in table.rows:
+        if len(cells) > len(places):
+            unnamed = {at: as_text(cell).strip() for at, cell in enumerate(cells)}
+            if unnamed[0].isdecimal():  # the number of the row
+                del unnamed[0]
+            lost = [text for at, text in unnamed.items() if text and at not in places]
+            file.counts["results_cells_unnamed"] += len(lost)
+        yield line, cells if len(cells) == len(places) else [cells[at] for at in places]
 
 
 def _repeats(cells: Sequence[object], names: tuple[str, ...]) -> bool:
@@ -101,22 +119,22 @@ def _dialect(lines: Sequence[str], chosen: Collection[str]) -> tuple[str, int]:
 
 def _split(lines: Sequence[str], mark: str) -> list[str]:
     """The cells of the first record in some lines."""
+    if mark == " " and not _QUOTED.fullmatch(lines[0] if lines else ""):
+        return []
     csv.field_size_limit(LONGEST_RECORD)
     reader = csv.reader((line[:LONGEST_HEADER] for line in lines), delimiter=mark)
     return [cell.strip(' "\r\n') for cell in next(reader, [])]
 
 
-def _csv(file: File, chosen: Collection[str]) -> Table:
+def _csv(file: File, chosen: Collection[str]) -> Iterator[Table]:
     lines = file.lines()
     first = list(islice(lines, 1 + _LOOKED_AT))
     delimiter, at = _dialect([line for _, line in first], chosen)
     below = chain(first[at:], lines)
-    records = _tab_records(below) if delimiter == "\t" else _csv_records(file, below, delimiter, at)
+    records = _records(file, below, delimiter, at)
     line, cells = next(records, (1, []))
     names = _names(cells)
     _check_names(file, names, line)
-    if delimiter == "|":
-        records = _stripped(records)
     head = list(islice(records, _LOOKED_AT))
     # R writes the numbers of rows without a name above them.
     numbers = [cells[0] for _, cells in head if len(cells) == len(names) + 1]
@@ -124,33 +142,34 @@ def _csv(file: File, chosen: Collection[str]) -> Table:
         names = ("", *names)
     is_ours = "provenance" in names or names[:2] == ("query_id", "question")
     rows = _whole_rows(file, chain(head, records), names)
-    return Table(names, rows, comma=delimiter != ",", is_ours=is_ours)
+    yield Table(names, rows, comma=delimiter != ",", is_ours=is_ours)
 
 
 def _check_names(file: File, names: tuple[str, ...], line: int) -> None:
     """Refuse a header of too many columns, or with a name twice."""
-    # pandas numbers the names that occur again.
-    again = (re.sub(r"\.\d+$", "", name) for name in names)
-    firsts = (
-        first if first in names and guessed((first,)) else name
-        for first, name in zip(again, names, strict=True)
-    )
-    lowered = [name.lower() for name in firsts]
-    twice = sorted({name for name in lowered if name and lowered.count(name) > 1})
+    counts: Counter[str] = Counter()
+    for name in filter(None, names):
+        first = re.sub(r"\.\d+$", "", name)  # pandas numbers the names that occur again
+        counts[(first if first in names and guessed((first,)) else name).lower()] += 1
+    twice = sorted(name for name, count in counts.items() if count > 1)
     if len(names) > MOST_COLUMNS:
         file.refuse("results_many_columns", line=line, limit=MOST_COLUMNS)
     if twice:
         file.refuse("results_columns_twice", line=line, columns=", ".join(twice))
 
 
-def _csv_records(
+def _records(
     file: File, lines: Iterable[tuple[int, str]], delimiter: str, above: int
 ) -> Iterator[tuple[int, list[str]]]:
     """The records of a CSV file that have a cell; a quotation mark left open refuses the file.
 
-    `above` counts the lines that were passed over.
+    `above` counts the lines that were passed over. With tabs a record is a line, and only a whole
+    cell stands in quotation marks.
     """
-    reader = csv.reader((text for _, text in lines), delimiter=delimiter, strict=True)
+    texts = (text for _, text in lines)
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+    reader = csv.reader(texts, delimiter=delimiter, quoting=quoting, strict=True)
+    tidy: dict[str, Callable[[str], str]] = {"\t": _unquoted, "|": str.strip}
     while True:
         line = above + reader.line_num + 1
         try:
@@ -159,23 +178,10 @@ def _csv_records(
             return
         except csv.Error:
             file.refuse("csv_quote_open", line=line)
-        if any(cells):
-            yield line, cells
-
-
-def _stripped(records: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
-    """The records without blanks round cells, nor what is drawn between them."""
-    for line, cells in records:
-        if not _RULE.fullmatch("|".join(cells)):
-            yield line, [cell.strip() for cell in cells]
-
-
-def _tab_records(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-    """The records of a table with tabs: one a line, a field in quotation marks without them."""
-    for number, line in lines:
-        cells = line.rstrip("\r\n").split("\t")
-        if any(cells):
-            yield number, [_unquoted(cell) for cell in cells] if '"' in line else cells
+        record = delimiter.join(cells) if delimiter in tidy else ""
+        if any(cells) and not (delimiter == "|" and _RULE.fullmatch(record)):
+            is_tidy = delimiter != "|" and '"' not in record
+            yield line, cells if is_tidy else [*map(tidy[delimiter], cells)]
 
 
 def _unquoted(cell: str) -> str:
@@ -201,7 +207,6 @@ def _whole_rows(
 def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
     """The sheets of a workbook that are not blank, each with its likeliest header."""
     book = _workbook(file)
-    tables: list[Table] = []
     for sheet in book.worksheets:
         # Stated sizes may be far too small, or hide rows.
         sheet.reset_dimensions()
@@ -209,21 +214,19 @@ def _sheets(file: File, chosen: Collection[str]) -> Iterator[Table]:
         head = list(islice(rows, _LOOKED_AT))
         if not head:
             continue
-        headers = [_names(_values(cells)) for _, cells in head]
+        headers = [_names(cell.value for cell in cells) for _, cells in head]
         scores = [_score(names, chosen) for names in headers]
         # Where nobody knows its columns, the first of its fullest rows has their names.
         counts = [
-            (min(score, 1), len([*filter(None, names)]))
+            (min(score, 2), score < 2 and len([*filter(None, names)]))
             for score, names in zip(scores, headers, strict=True)
         ]
-        fullest = counts.index(max(counts))
-        at = next((place for place, score in enumerate(scores) if score > 1), fullest)
+        at = counts.index(max(counts))
         names = headers[at]
         if scores[at] > 1 or len(book.worksheets) == 1:
             _check_names(file, names, head[at][0])
-        below = _filled(file, names, chain(head[at + 1 :], rows))
-        tables.append(Table(names, below, sheet.title))
-    yield from tables if len(tables) > 1 else (table._replace(name="") for table in tables)
+        below = _filled(file, sheet.title, names, chain(head[at + 1 :], rows))
+        yield Table(names, below, sheet.title)
 
 
 def _workbook(file: File, *, formulas: bool = False) -> Any:
@@ -244,7 +247,7 @@ def _whole_workbook(file: File) -> Iterator[None]:
     """Turn what the library raises, which is whatever its XML parser meets, into a refusal."""
     try:
         yield
-    except MemoryError:
+    except (MemoryError, UnreadableFile):
         raise
     except Exception as wrong:
         raise UnreadableFile(error("results_cut_off", file.name)) from wrong
@@ -252,71 +255,59 @@ def _whole_workbook(file: File) -> Iterator[None]:
 
 def _sheet_rows(file: File, sheet: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
     """The rows of a sheet that have a cell, with their numbers, within the budget of cells."""
-    rows = sheet.iter_rows()
-    number = 0
-    while True:
-        with _whole_workbook(file):
-            cells = next(rows, None)
-        if cells is None:
-            return
-        number += 1
-        file.budget.spend("cells", file, len(cells) + 1)
-        if number > _MOST_ROWS:
-            file.refuse("results_many_rows", limit=_MOST_ROWS)
-        if any(cell.value not in (None, "") for cell in cells):
-            yield number, cells
-
-
-def _values(cells: Sequence[Any]) -> list[object]:
-    return [cell.value for cell in cells]
+    with _whole_workbook(file):
+        for number, cells in enumerate(sheet.iter_rows(), 1):
+            file.budget.spend("cells", file, len(cells) + 1)
+            if number > _MOST_ROWS:
+                file.refuse("results_many_rows", limit=_MOST_ROWS)
+            if any(cell.value not in (None, "") for cell in cells):
+                yield number, cells
 
 
 def _filled(
-    file: File, names: tuple[str, ...], rows: Iterable[tuple[int, Sequence[Any]]]
+    file: File, title: str, names: tuple[str, ...], rows: Iterable[tuple[int, Sequence[Any]]]
 ) -> Iterator[tuple[int, list[object]]]:
-    """The values of each row, a blank question or system being that of the row above.
+    """The values of each row of a sheet, a blank question or system being that of the row above.
 
     Cells that run over several rows have their value in the first one; what is of a question ends
     where a row names another one. What a workbook changes of ids is reported.
     """
     columns = guessed(tuple(filter(None, names)))
-    places = {role: names.index(name) for role, name in columns.items()}
-    carried = {role: places[role] for role in _CARRIED if role in places}
-    ids = [places[role] for role in ("doc_id", "query_id") if role in places]
-    questions = [places[role] for role in ("query_id", "query") if role in places]
+    roles = {names.index(name): role for role, name in columns.items()}
+    carried = [at for at, role in roles.items() if role in _CARRIED]
+    ids = [at for at, role in roles.items() if role in ("doc_id", "query_id")]
+    questions = [at for at, role in roles.items() if role in ("query_id", "query")]
     above: list[object] = [None] * len(names)
     lacking: dict[int, int] = {}  # the first row without a value, by column
     for number, cells in rows:
-        values = [_plain(cell) for cell in cells[: len(names)]]
-        file.counts["workbook_errors"] += sum(cell.data_type == "e" for cell in cells)
-        for at in ids:
-            if at < len(values):
-                _report_id(file, cells[at])
-        for at in places.values():
-            if at < len(values) and values[at] is None:
+        values = [_plain(cell) for cell in cells]
+        for at, cell in enumerate(cells):
+            file.counts["workbook_errors"] += cell.data_type == "e"
+            if at in ids:
+                _report_id(file, cell)
+            if cell.value is None and at in roles:
                 lacking.setdefault(at, number)
         values += [None] * (len(names) - len(values))
-        if _repeats(values, names):
+        if _repeats(values[: len(names)], names):
             continue
         is_another = any(values[at] not in (None, "", above[at]) for at in questions)
-        for role, at in carried.items():
-            is_blank = values[at] in (None, "")
-            if is_blank and above[at] not in (None, "") and (role == "system" or not is_another):
+        for at in carried:
+            is_ended = is_another and roles[at] != "system"
+            if values[at] in (None, "") and above[at] not in (None, "") and not is_ended:
                 values[at] = above[at]
                 file.counts["workbook_filled"] += 1
             above[at] = values[at]
         yield number, values
     if lacking:
-        file.counts["workbook_formulas"] += _count_formulas(file, lacking)
+        file.counts["workbook_formulas"] += _count_formulas(file, title, lacking)
 
 
 def _plain(cell: Any) -> object:
     """The value of a cell as text or number; a whole number as the sheet shows it."""
     value = _plain_value(cell.value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        form = cell.number_format
-        return str(value).zfill(len(form)) if form and set(form) == {"0"} else value
-    return value
+    form = cell.number_format or ""
+    is_padded = isinstance(value, int) and not isinstance(value, bool) and set(form) == {"0"}
+    return str(value).zfill(len(form)) if is_padded else value
 
 
 def _plain_value(value: object) -> object:
@@ -343,19 +334,16 @@ def _report_id(file: File, cell: Any) -> None:
         file.warn("workbook_digits", line=cell.row, cell=cell.coordinate, digits=_LONGEST_NUMBER)
 
 
-def _count_formulas(file: File, rows: Mapping[int, int]) -> int:
-    """How many columns have, in these rows, a formula whose value was never stored."""
-    columns = set()
-    for sheet in _workbook(file, formulas=True).worksheets:
-        sheet.reset_dimensions()
-        cells = sheet.iter_rows(max_row=max(rows.values()), values_only=True)
-        for number, values in enumerate(cells, 1):
-            in_row = (at for at, first in rows.items() if first == number and at < len(values))
-            columns |= {at for at in in_row if str(values[at]).startswith("=")}
-    return len(columns)
+def _count_formulas(file: File, title: str, rows: Mapping[int, int]) -> int:
+    """How many columns of a sheet have, each in its row of these, a formula without a value."""
+    sheet = _workbook(file, formulas=True)[title]
+    sheet.reset_dimensions()
+    lines = enumerate(sheet.iter_rows(max_row=max(rows.values()), values_only=True), 1)
+    cells = {number: values for number, values in lines if number in rows.values()}
+    return sum(str(cells[number][at]).startswith("=") for at, number in rows.items())
 
 
-def _parquet(file: File) -> Table:
+def _parquet(file: File, _chosen: Collection[str]) -> Iterator[Table]:
     try:
         from pyarrow import parquet  # type: ignore[import-not-found]  # noqa: PLC0415 - an extra
     except ImportError:
@@ -364,12 +352,6 @@ def _parquet(file: File) -> Table:
         table = parquet.ParquetFile(BytesIO(opened.read(MOST_UNPACKED + 1)))
     names = tuple(table.schema_arrow.names)
     _check_names(file, names, 1)
-
-    def rows() -> Iterator[tuple[int, list[object]]]:
-        number = 1
-        for batch in table.iter_batches():
-            for row in batch.to_pylist():
-                number += 1
-                yield number, [_plain_value(value) for value in row.values()]
-
-    return Table(names, rows())
+    rows = chain.from_iterable(batch.to_pylist() for batch in table.iter_batches())
+    values = ([_plain_value(value) for value in row.values()] for row in rows)
+    yield Table(names, enumerate(values, 2))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from relevansi.importers.results import records
@@ -15,6 +14,7 @@ from relevansi.importers.results.files import File
 from relevansi.importers.results.ranks import refuse_number, stated_rank
 from relevansi.importers.results.rows import (
     Columns,
+    Role,
     Row,
     Rows,
     as_number,
@@ -95,26 +95,19 @@ def read_words(roles: Sequence[str], file: File, _columns: Columns) -> Rows:
         if len(words) != len(roles):
             file.refuse("results_word_count", line=number, cells=len(words), columns=len(roles))
         file.budget.spend("records", file)
-        yield _row(file, number, dict(zip(roles, words, strict=True)))
+        yield _row(file, number, {of: w for of, w in zip(roles, words, strict=True) if of})
 
 
-def _row(file: File, line: int, words: Mapping[str, str]) -> Row:
-    rank = stated_rank(file, line, "rank", words["rank"]) if "rank" in words else None
-    score = as_score(words.get("score"), comma="system" in words)
-    if score is None and "score" in words:
+def _row(file: File, line: int, words: dict[str, str]) -> Row:
+    number, points = words.pop("rank", ""), words.pop("score", "")
+    rank = stated_rank(file, line, "rank", number) if number else None
+    score = as_score(points, comma="system" in words)
+    if points and score is None:
         file.counts["results_scores_unusable"] += 1
         if rank is None:
-            refuse_number(file, line, "score", words["score"])
-    return Row(
-        line,
-        "grade" if "grade" in words else "result",
-        query_id=words["query_id"],
-        item=words["item"],
-        system=words.get("system", ""),
-        rank=rank,
-        score=score,
-        grade=words.get("grade"),
-    )
+            refuse_number(file, line, "score", points)
+    role: Role = "grade" if "grade" in words else "result"
+    return Row(line, role, rank=rank, score=score, **words)  # type: ignore[arg-type]
 
 
 def read_topics(file: File, _columns: Columns) -> Rows:
@@ -123,13 +116,11 @@ def read_topics(file: File, _columns: Columns) -> Rows:
     if first.lstrip().startswith("<"):
         yield from _blocks(file)
         return
-    topics: Iterable[tuple[int, tuple[str, str, str]]]
-    if first.lstrip().startswith(("{", "[")):
-        topics = ((line, topic_of(value)) for line, value in records.read(file))
-    else:
-        lines = ((line, text.partition("\t")) for line, text in _text_lines(file))
-        topics = ((line, (words[0].strip(), words[2].strip(), "")) for line, words in lines)
-    for line, (query_id, query, category) in topics:
+    words = ((line, text.split("\t", 1)) for line, text in _text_lines(file))
+    lines = ((line, dict(zip(("query_id", "query"), two, strict=False))) for line, two in words)
+    is_json = first.lstrip().startswith(("{", "["))
+    for line, value in records.read(file) if is_json else lines:
+        query_id, query, category = topic_of(value)
         if not query_id:
             file.refuse("results_without_id", line=line)
         yield Row(line, "question", query_id=query_id, query=query, category=category)
@@ -151,11 +142,8 @@ def topic_of(value: object) -> tuple[str, str, str]:
     of_text = ("query", "title", "text") if is_described else ("query", "text", "title")
     query = next(filter(None, map(texts.get, of_text)), "")
     inner = flattened(value)
-    return (
-        query_id,
-        query,
-        as_text(inner.get(guessed(tuple(inner)).get("category", ""))).strip(),
-    )
+    category = as_text(inner.get(guessed(tuple(inner)).get("category", ""))).strip()
+    return query_id, query, category
 
 
 def _blocks(file: File) -> Rows:
@@ -181,18 +169,10 @@ def _blocks(file: File) -> Rows:
         yield Row(start, "question", query_id=query_id, query=query, extra=extra)
 
 
-class _OnlyId(Struct):
-    _id: str | int | None = None
-    id: str | int | None = None
-    doc_id: str | int | None = None
-    docid: str | int | None = None
-    docno: str | int | None = None
-    pid: str | int | None = None
-
-
-_only_id = msgspec.json.Decoder(_OnlyId)
-ID_KEYS = _OnlyId.__struct_fields__
+ID_KEYS = ("_id", "id", "doc_id", "docid", "docno", "pid")
 """The keys of the id in an object of a collection."""
+_ONLY_ID = msgspec.defstruct("_OnlyId", [(name, str | int | None, None) for name in ID_KEYS])
+_only_id = msgspec.json.Decoder(_ONLY_ID)
 _ID_KEY = re.compile(rf'"(?:{"|".join(ID_KEYS)})"\s*:')
 Documents = Iterator[Document]
 
@@ -218,18 +198,17 @@ def _json_lines(file: File, ids: Container[str], on_progress: OnProgress) -> Doc
                 file.refuse("results_without_id", line=number)
             continue
         candidates = (getattr(object_ids, name) for name in ID_KEYS)
-        doc_id = next((str(value) for value in candidates if value not in (None, "")), None)
-        if doc_id is None:  # it stands deeper
-            wrapped = flattened(records.decoded_line(file, number, text))
-            doc_id = as_text(wrapped.get(guessed(tuple(wrapped), of_item=True).get("doc_id", "")))
-        is_listed = doc_id in ids
+        doc_id = next((str(value) for value in candidates if value not in (None, "")), "")
+        may_be_listed = not doc_id or doc_id in ids  # it may stand deeper
         # Of two values of one id either may be the listed one.
-        if is_listed or len(_ID_KEY.findall(text)) > 1:
+        if may_be_listed or len(_ID_KEY.findall(text)) > 1:
             value = records.decoded_line(file, number, text)
-        if is_listed:
+        if may_be_listed:
             values = flattened(value)
-            item = item_of(values, guessed(tuple(values), of_item=True))
-            if item is not None:
+            columns = guessed(tuple(values), of_item=True)
+            doc_id = doc_id or as_text(values.get(columns.get("doc_id", "")))
+            item = item_of(values, columns)
+            if item is not None and doc_id in ids:
                 yield replace(item, doc_id=doc_id)
 
 
@@ -245,18 +224,15 @@ def _tab_lines(file: File, ids: Container[str], on_progress: OnProgress) -> Docu
 
 
 def _doc_blocks(file: File, ids: Container[str], on_progress: OnProgress) -> Documents:
-    block: list[str] = []
-    size = 0
+    block = ""
     for number, text in file.lines(on_progress):
         line = text.replace("\x00", "")
         if re.match(r"\s*<doc>", line, re.IGNORECASE):
-            block, size = [], 0
-        if size < _MOST_TEXT:
-            block.append(line)
-        size += len(line)
+            block = ""
+        if len(block) < _MOST_TEXT:
+            block += line
         if re.search(r"</doc>\s*$", line, re.IGNORECASE):
-            document = "".join(block)
-            block, size = [], 0
+            document, block = block, ""
             doc_id = _first(document, "docno", "docid")
             if not doc_id:
                 file.refuse("results_without_id", line=number)
