@@ -59,10 +59,12 @@ def read(file: File, chosen: Collection[str] = ()) -> Iterator[Table]:
     for table in read_tables(file, chosen):
         is_whole = all(table.names) and read_tables is not _sheets
         names = tuple(filter(None, table.names))
-        yield table if is_whole else table._replace(names=names, rows=_named(file, table))
+        yield (
+            table if is_whole else table._replace(names=names, rows=_cells_below_names(file, table))
+        )
 
 
-def _named(file: File, table: Table) -> Iterator[tuple[int, Sequence[object]]]:
+def _cells_below_names(file: File, table: Table) -> Iterator[tuple[int, Sequence[object]]]:
     """The rows without the cells that no name is above, which are counted."""
     places = {at: name for at, name in enumerate(table.names) if name}
     for line, cells in table.rows:
