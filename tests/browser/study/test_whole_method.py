@@ -17,6 +17,7 @@ from tests.browser.served import PASSWORD, Person, made_link
 from tests.browser.server import Server
 from tests.browser.typists import rate_everything
 from tests.cli.relevansi import document, environment, process, relevansi
+from tests.page import Page as Received
 
 pytestmark = pytest.mark.journey
 
@@ -75,9 +76,9 @@ def _collect(server: Server, address: str, method: str, folder: Path) -> str:
 
 def _compare(server: Server, owner: Person, runs: list[str], folder: Path) -> None:
     """The page, the report of the command and the proof pack stand on finished runs."""
-    page = owner.get("/comparisons/?phase=1")
-    assert 'phase=1" aria-current="page"' in page
-    assert all(f'value="{run}" checked' in page for run in runs)
+    page = Received(owner.get("/comparisons/?phase=1"))
+    assert page.has("a[href$='phase=1'][aria-current=page]")
+    assert {*runs} <= {*page.values("input[name=runs][checked]")}
     report = document(relevansi(server.instance, "compare", "--phase", "1", "--format", "json"))
     assert sorted(run["search_method"] for run in report["runs"]) == sorted(METHODS)
     assert all(entry["n"] > 15 for entry in report["differences"] if entry["figure"] == "mrr")
