@@ -312,6 +312,7 @@ def workflows(session: nox.Session) -> None:
 def screenshots(session: nox.Session) -> None:
     """Take the README's pictures of the sample study anew."""
     install(session)
+    session.install("pillow")  # which makes the files small
     session.run("python", "docs/take_screenshots.py", env={"RELEVANSI_CHROMIUM": chromium(session)})
 
 

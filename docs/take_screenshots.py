@@ -104,10 +104,10 @@ def served(folder: Path, *options: str, language: str = "en") -> Iterator[str]:
     )
     try:
         assert server.stdout is not None
-        said = (re.search(r"^Relevansi .*?(http://\S+)/", line) for line in server.stdout)
-        found = next(filter(None, said), None)
-        assert found is not None, "the server did not start"
-        yield found[1]
+        addresses = (re.search(r"^Relevansi .*?(http://\S+)/", line) for line in server.stdout)
+        address = next(filter(None, addresses), None)
+        assert address is not None, "the server did not start"
+        yield address[1]
     finally:
         server.terminate()
         server.wait()
@@ -117,7 +117,7 @@ def begun_run(address: str) -> str:
     """Return the path of the demo's run that is rated in part."""
     with sync_playwright() as playwright:
         page = playwright.request.new_context(base_url=address).get("/runs/").text()
-    rated_next = re.search(r'class="btn small" href="(/runs/\w+)/queries/', page)
+    rated_next = re.search(r'class="btn small"\s+href="(/runs/\w+)/queries/', page)
     assert rated_next is not None, "the demo has no run that is rated in part"
     return rated_next[1]
 
