@@ -1406,6 +1406,17 @@ def texts_in(value: object) -> Iterator[str]:
         yield from (text for inner in value for text in texts_in(inner))
 
 
+@pytest.mark.parametrize(("n_lines", "n_cut"), [(10, 0), (11_000, 1)])
+def test_a_document_of_trec_that_is_cut_is_counted(n_lines: int, n_cut: int) -> None:
+    line = "long red dress " * 6 + "\n"
+    block = f"<DOC>\n<DOCNO> d7 </DOCNO>\n<TEXT>\n{line * n_lines}</TEXT>\n</DOC>\n"
+    group = read({"run.txt": RUN, "documents.sgml": block})
+
+    (query,) = group.runs[0].queries
+    is_whole = query.cards[0].text.count("dress") == n_lines * 6
+    assert (is_whole, codes(group).get("results_texts_cut", 0)) == (not n_cut, n_cut)
+
+
 @settings(max_examples=settings().max_examples * 4)
 @given(st.dictionaries(st.sampled_from(NAMES), spoilt() | st.binary(max_size=80), max_size=3))
 @example({"a.json": b"[" * 200_000})

@@ -47,7 +47,7 @@ _TOPIC = re.compile(r"<top(?:ic)?(?:\s([^>]*))?>", re.IGNORECASE)
 _FIELD = re.compile(r"<(num|title|desc|narr|question|query)[^>]*>([^<]*)", re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(?:Number|Topic|Description|Narrative)\s*:\s*", re.IGNORECASE)
 _TAG = re.compile(r"<[^>]{0,200}>")
-_MOST_TEXT = 2**20  # characters of one document
+_MOST_TEXT = 1_000_000  # characters of one document
 
 
 def with_tabs(line: str) -> str:
@@ -229,14 +229,14 @@ def _doc_blocks(file: File, ids: Container[str], on_progress: OnProgress) -> Doc
         line = text.replace("\x00", "")
         if re.match(r"\s*<doc>", line, re.IGNORECASE):
             block = ""
-        if len(block) < _MOST_TEXT:
-            block += line
+        block += line[: _MOST_TEXT - len(block)]
         if re.search(r"</doc>\s*$", line, re.IGNORECASE):
             document, block = block, ""
             doc_id = _first(document, "docno", "docid")
             if not doc_id:
                 file.refuse("results_without_id", line=number)
             if doc_id in ids:
+                file.counts["results_texts_cut"] += len(document) == _MOST_TEXT
                 title = _first(document, "title", "headline")
                 yield Document(doc_id=doc_id, title=title, text=_body(document))
 
