@@ -1406,6 +1406,20 @@ def texts_in(value: object) -> Iterator[str]:
         yield from (text for inner in value for text in texts_in(inner))
 
 
+def test_names_of_metadata_are_counted_while_rows_are_read() -> None:
+    """Those of results too deep to be cards as well: a file may have a new one in each line."""
+    rows = [
+        {"query_id": 1, "question": "q", "doc_id": f"d{n}", "rank": n + 1, f"a{n}": 1}
+        for n in range(1_002)
+    ]
+    lines = [json.dumps(row) for row in rows]
+
+    assert len(read({"r.jsonl": "\n".join(lines[:1_000])}).runs) == 1
+    with pytest.raises(ImportRefused) as refused:
+        read({"r.jsonl": "\n".join([*lines, "{"])})  # what follows is not read
+    assert [problem.code for problem in refused.value.problems] == ["results_many_metadata"]
+
+
 @pytest.mark.parametrize(("n_lines", "n_cut"), [(10, 0), (11_000, 1)])
 def test_a_document_of_trec_that_is_cut_is_counted(n_lines: int, n_cut: int) -> None:
     line = "long red dress " * 6 + "\n"

@@ -74,6 +74,7 @@ class Gathered:
         self._known: dict[str, Document] = {}  # of rows that state a text, by id
         self._versions: dict[tuple[str, str], list[str]] = {}  # beginnings of texts, by id
         self._systems: set[str] = set()
+        self._names_of_metadata: set[str] = set()
         self._files_of_results: set[File] = set()  # which have more than grades
         self._listed_identities: set[str] = set()
 
@@ -122,6 +123,11 @@ class Gathered:
             file.error("results_without_item", row.line)
         if row.system or row.rank is not None or row.score is not None or row.grade in (None, ""):
             self._files_of_results.add(file)
+        if isinstance(row.item, Document):
+            new_names = row.item.meta.keys() - self._names_of_metadata
+            if new_names:
+                file.budget.spend("metadata", file, len(new_names))
+                self._names_of_metadata |= new_names
         if not (row.rater and answered.is_of_another_rater(row)):
             answered.add(row, self._shared(row.item))
         self._add_item(file, row)
@@ -396,7 +402,6 @@ class Gathered:
     def _report(self, file: File, queries: Sequence[ReadQuery]) -> None:
         cards = {card.identity: card for query in queries for card in query.cards}
         self._listed_identities = {*cards, *(identity for q in queries for identity in q.tail)}
-        file.budget.spend("metadata", file, len({name for c in cards.values() for name in c.meta}))
         blank = [card.doc_id or "-" for card in cards.values() if not (card.text or card.title)]
         if blank:
             ids = ", ".join(blank[:SHOWN_IDS])
